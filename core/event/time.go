@@ -34,20 +34,29 @@ const (
 // At converts a wall-clock reading, truncated to the microsecond and cut to
 // [Min, Max].
 func At(t time.Time) Time {
-	return Time(t.UnixMicro()).Clamp()
+	switch {
+	case t.Before(Min.Time()):
+		return Min
+	case t.After(Max.Time()):
+		return Max
+	}
+	return Time(t.UnixMicro())
 }
 
 // FromTime converts t like [At] but refuses an instant outside [Min, Max]
-// instead of cutting it.
+// instead of cutting it: a broker's time out there is a decode error.
 func FromTime(t time.Time) (Time, error) {
-	if s := t.Unix(); s < int64(Min)/1e6 || s > int64(Max)/1e6 {
+	if t.Before(Min.Time()) || !t.Before((Max + 1).Time()) {
 		return 0, fmt.Errorf("event: %v is outside the range of event time", t)
 	}
 	return At(t), nil
 }
 
-// Millis returns the instant ms milliseconds after 1970.
-func Millis(ms int64) Time { return Time(ms * 1000) }
+// Millis returns the instant ms milliseconds after 1970, cut to [Min, Max].
+func Millis(ms int64) Time {
+	const limit = int64(Max / 1000) // Min is -Max
+	return Time(min(max(ms, -limit), limit) * 1000)
+}
 
 // Add returns t+d, cut to [Min, Max]. Sub-microsecond parts of d are dropped.
 func (t Time) Add(d time.Duration) Time {

@@ -18,7 +18,8 @@ const (
 	Delete
 	// Merge appends an operand.
 	Merge
-	// DeleteRange removes the rows with Key <= row < Value of one group.
+	// DeleteRange removes the rows with Key <= row < Value of one group; an empty
+	// Value is no limit, as in Range.
 	DeleteRange
 )
 
@@ -58,7 +59,8 @@ func (d *Delta) Delete(g Group, key []byte) { d.append(Delete, g, key, nil) }
 // Merge records one more operand of key.
 func (d *Delta) Merge(g Group, key, operand []byte) { d.append(Merge, g, key, operand) }
 
-// DeleteRange records that the rows of [from, below) are gone.
+// DeleteRange records that the rows of [from, below) are gone; with an empty
+// below, all rows from there to the end of the group.
 func (d *Delta) DeleteRange(g Group, from, below []byte) { d.append(DeleteRange, g, from, below) }
 
 func (d *Delta) append(op Op, g Group, key, value []byte) {

@@ -75,7 +75,7 @@ type Row struct {
 }
 
 // Range selects the rows of a space with First <= Group <= Last and
-// From <= Key < Below in each group. Nil From: from the start; nil Below: no limit.
+// From <= Key < Below in each group. Empty From: from the start; empty Below: no limit.
 type Range struct {
 	Space
 	First, Last Group

@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gosluice/sluice/acks"
+	"github.com/gosluice/sluice/core/element"
+	"github.com/gosluice/sluice/core/event"
+	"github.com/gosluice/sluice/core/fault"
+	"github.com/gosluice/sluice/core/source"
+	"github.com/gosluice/sluice/core/store"
+)
+
+// pollMessages is how many messages one step takes: small enough that the barrier
+// is looked for often.
+const pollMessages = 256
+
+// Emit decodes a message and sends what it holds on. It returns the event time
+// that the watermark policy observes, ok false where there is none (undecodable).
+type Emit func(m *source.Message, ref element.Ref) (t event.Time, ok bool)
+
+// sourceHead feeds a stage from a reader: unsettled deliveries of an abandoned
+// epoch first, then what the broker has.
+type sourceHead struct {
+	BaseHead
+	t        *Task
+	rd       *reader
+	emit     Emit
+	disorder time.Duration
+	buf      []source.Message
+	replay   []acks.Entry[source.Message]
+	seen     []progress
+	// watermark is the minimum over channels, next when to poll again unasked.
+	watermark event.Time
+	next      time.Time
+	dirty     bool
+}
+
+// progress is how far this head has read one channel.
+type progress struct {
+	watermark event.Time
+}
+
+// NewSourceHead makes the head of a source stage. disorder is how far event times
+// may lie behind the largest seen.
+func NewSourceHead(t *Task, disorder time.Duration, emit Emit) Head {
+	h := &sourceHead{
+		t: t, rd: t.region.readerOf(t), emit: emit, disorder: disorder,
+		buf: make([]source.Message, pollMessages), replay: make([]acks.Entry[source.Message], pollMessages),
+		watermark: event.Min,
+	}
+	t.source = h
+	h.rd.task.Store(t)
+	return h
+}
+
+// Open starts from what was committed: watermarks of channels known already.
+func (h *sourceHead) Open() error {
+	for _, c := range h.rd.channels {
+		h.seen = append(h.seen, progress{watermark: c.watermark()})
+	}
+	h.lift()
+	return nil
+}
+
+// poll moves one chunk into the bundle.
+func (h *sourceHead) poll(now time.Time) (more bool, err error) {
+	h.next = time.Time{}
+	if n := h.rd.ledger.Replay(h.replay); n > 0 {
+		h.feedAgain(h.replay[:n])
+		return true, nil
+	}
+	if !h.rd.ready.Load() || h.rd.stop.Load() {
+		return false, nil
+	}
+	if h.rd.drain.Load() || h.rd.finished {
+		h.finish()
+		return false, nil
+	}
+	if h.overQuota() {
+		h.t.AskClose(true)
+		return false, nil
+	}
+	p, err := h.rd.conn.Poll(h.buf)
+	if err != nil {
+		return false, h.pollFailed(err, now)
+	}
+	if err := h.started(p.Started); err != nil {
+		return false, err
+	}
+	if p.N > 0 {
+		h.t.Touch()
+		h.feed(h.buf[:p.N], now)
+	}
+	for _, c := range p.Resolved {
+		h.rd.ledger.Resolve(acks.Channel(c))
+	}
+	h.rd.finished = h.rd.finished || p.Finished
+	h.lift()
+	return p.N > 0 || p.Finished, nil
+}
+
+// finish ends the watermark. It is not persisted: marks keep the last real one.
+func (h *sourceHead) finish() {
+	if h.watermark != event.Max {
+		h.watermark = event.Max
+		h.t.setInputWatermark(event.Max)
+		h.t.AskClose(true)
+	}
+}
+
+// pollFailed lets a reader that recovers by itself try again a little later.
+func (h *sourceHead) pollFailed(err error, now time.Time) error {
+	switch fault.Of(err) {
+	case fault.Transient, fault.Ambiguous, fault.Closed:
+		h.t.region.degradedFrom("poll "+h.rd.name(), err)
+		h.next = now.Add(retryFirst)
+		return nil
+	}
+	return fault.As(fault.Permanent, fmt.Errorf("%s: %w", h.rd.name(), err))
+}
+
+func (h *sourceHead) started(list []source.Start) error {
+	for _, s := range list {
+		mark, wm, err := h.rd.loadMark(s.Name)
+		if err != nil {
+			return fmt.Errorf("%s: mark of channel %q: %w", h.rd.name(), s.Name, err)
+		}
+		if int(s.Channel) != len(h.rd.channels) {
+			return fault.Errorf(fault.Bug, "%s: channel %q starts as number %d after %d others", h.rd.name(), s.Name, s.Channel, len(h.rd.channels))
+		}
+		start := acks.Start{Through: acks.Position(s.Through), Outstanding: s.Outstanding, Mark: mark}
+		if err := h.rd.ledger.StartChannel(acks.Channel(s.Channel), start); err != nil {
+			return fmt.Errorf("%s: channel %q: %w", h.rd.name(), s.Name, err)
+		}
+		h.rd.channels = append(h.rd.channels, newChannel(s.Name, h.t.region.directory.add(h.rd, s.Channel, s.Name), wm))
+		h.seen = append(h.seen, progress{watermark: wm})
+	}
+	return nil
+}
+
+func (h *sourceHead) feed(messages []source.Message, now time.Time) {
+	for i := range messages {
+		m := &messages[i]
+		received := m.Received
+		if received.IsZero() {
+			received = now
+		}
+		_, arrival := h.rd.ledger.TakeNew(acks.Channel(m.Channel), acks.Position(m.Position), *m, len(m.Data), received, h.t.epoch)
+		if arrival != acks.New {
+			h.rd.counts.Duplicates.Add(1)
+			if arrival == acks.Committed {
+				h.t.region.wake()
+			}
+			continue
+		}
+		h.take(m)
+	}
+	h.rd.counts.Read.Add(int64(len(messages)))
+}
+
+func (h *sourceHead) feedAgain(entries []acks.Entry[source.Message]) {
+	h.t.Touch()
+	for i := range entries {
+		if h.rd.ledger.Take(entries[i].Ref, h.t.epoch) {
+			h.take(&entries[i].Payload)
+		}
+	}
+	h.rd.counts.Replayed.Add(int64(len(entries)))
+	h.lift()
+}
+
+// take puts what a delivery of this bundle holds into the stage.
+func (h *sourceHead) take(m *source.Message) {
+	h.dirty = true
+	if t, ok := h.emit(m, h.rd.channels[m.Channel].base|element.Ref(m.Position)); ok {
+		p := &h.seen[m.Channel]
+		p.watermark = max(p.watermark, t.Add(-h.disorder))
+	}
+}
+
+// lift takes the minimum over channels. A channel whose earlier deliveries have
+// not all come back stays at what was committed (section 9 of the architecture:
+// redelivery cannot make data late).
+func (h *sourceHead) lift() {
+	low := event.Max
+	for i, c := range h.rd.channels {
+		wm := h.seen[i].watermark
+		if _, resolved := h.rd.ledger.Prefix(acks.Channel(i)); !resolved {
+			wm = c.watermark()
+		}
+		low = min(low, wm)
+	}
+	if len(h.rd.channels) > 0 && low > h.watermark {
+		h.watermark = low
+		h.t.setInputWatermark(low)
+	}
+}
+
+// overQuota keeps what is unsettled within what the broker grants and memory
+// allows; half of the quota asks for a close.
+func (h *sourceHead) overQuota() bool {
+	s := h.rd.ledger.Stats()
+	quota := h.rd.stage.Source.Caps.Quota
+	if quota > 0 && s.Unsettled >= quota/2 {
+		h.t.region.pulse(true)
+	}
+	return quota > 0 && s.Unsettled >= quota || s.Bytes >= unsettledBytesMax
+}
+
+// unsettledBytesMax bounds the payloads of unsettled deliveries of one reader.
+const unsettledBytesMax = 256 << 20
+
+// Data: a source has no input.
+func (h *sourceHead) Data(int, Batch) error { return nil }
+
+// Snapshot writes the marks of the channels as they are once this epoch is durable.
+func (h *sourceHead) Snapshot(epoch uint64) []*store.Delta {
+	if !h.dirty {
+		return nil
+	}
+	h.dirty = false
+	channels, marks := h.rd.channels, h.watermarks()
+	h.t.AtCommit(func() {
+		for i, c := range channels {
+			c.committed.Store(int64(marks[i]))
+		}
+	})
+	if h.t.region.store == nil {
+		return nil
+	}
+	d := store.NewDelta(h.t.Space(store.Mark))
+	for i, c := range channels {
+		value, err := encodeMark(h.rd.ledger.Mark(acks.Channel(i), epoch), marks[i])
+		if err != nil {
+			h.t.Fail(fmt.Errorf("%s: mark of channel %q: %w", h.rd.name(), c.name, err))
+		}
+		d.Put(0, c.key, value)
+	}
+	return []*store.Delta{d}
+}
+
+// watermarks are those of the channels now, as far as they may be persisted.
+func (h *sourceHead) watermarks() []event.Time {
+	marks := make([]event.Time, len(h.rd.channels))
+	for i, c := range h.rd.channels {
+		marks[i] = c.watermark()
+		if _, resolved := h.rd.ledger.Prefix(acks.Channel(i)); resolved {
+			marks[i] = max(marks[i], h.seen[i].watermark)
+		}
+	}
+	return marks
+}
