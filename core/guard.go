@@ -13,12 +13,19 @@ import (
 )
 
 // guard is the one place where user code of a transform is called for an element:
-// with recover, retry in place and the policy for what cannot be processed.
+// with retry in place and the policy for what cannot be processed.
+//
+// A recover for each call would cost more than the call. So a stage runs without
+// until its code panics: the panic abandons the epoch, and from then on the stage is
+// careful, with a recover around every call; the panic is then met again, by the
+// replayed element, and is an error of that element alone.
 type guard[A any] struct {
 	t      *engine.Task
 	name   string
 	ctx    *runContext
 	policy errorPolicy
+	// careful: panics of user code are recovered element by element.
+	careful bool
 	// dead takes exhausted elements where a dead letter output is wired.
 	dead       func(e *element.Element[A], f Failed[A])
 	quarantine *quarantine[A]
@@ -33,7 +40,7 @@ type Failed[A any] struct {
 }
 
 func newGuard[A any](t *engine.Task, n *plan.Node, p errorPolicy) *guard[A] {
-	g := &guard[A]{t: t, name: n.Name, ctx: newContext(t, n.Name), policy: p}
+	g := &guard[A]{t: t, name: n.Name, ctx: newContext(t, n.Name), policy: p, careful: t.Careful()}
 	if t.Store() != nil && (p.exhausted == ByDefault || p.exhausted == Quarantine) {
 		g.quarantine = newQuarantine[A](t, n)
 	}
@@ -43,7 +50,12 @@ func newGuard[A any](t *engine.Task, n *plan.Node, p errorPolicy) *guard[A] {
 // run calls call until it succeeds or is given up; false: the element is dealt
 // with and has no output.
 func (g *guard[A]) run(e *element.Element[A], call func(*element.Element[A]) error) bool {
-	err := try(e, call)
+	var err error
+	if g.careful {
+		err = try(e, call)
+	} else {
+		err = call(e)
+	}
 	return err == nil || g.retry(e, call, err)
 }
 

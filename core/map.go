@@ -9,23 +9,39 @@ import (
 // Map applies f to each element's value. A panic of f is an error of the element;
 // opts say what becomes of it.
 func Map[A, B any](c PCollection[A], name string, f func(A) B, opts ...Option) PCollection[B] {
-	return fused(c, name, "Map", opts, func(g *guard[A], next Receiver[B]) Receiver[A] {
-		var out element.Element[B]
-		call := func(e *element.Element[A]) error {
-			out = place(e, f(e.Value))
-			return nil
-		}
+	return fused(c, name, "Map", opts, func(g *guard[A], next Receiver[B]) Receiver[A] { return mapper(g, f, next) })
+}
+
+func mapper[A, B any](g *guard[A], f func(A) B, next Receiver[B]) Receiver[A] {
+	var out element.Element[B]
+	if !g.careful {
 		return func(e *element.Element[A]) {
-			if g.run(e, call) {
-				next(&out)
-			}
+			out.Value = f(e.Value)
+			out.Time, out.Window, out.Pane, out.Ref = e.Time, e.Window, e.Pane, e.Ref
+			next(&out)
 		}
-	})
+	}
+	call := func(e *element.Element[A]) error {
+		out = place(e, f(e.Value))
+		return nil
+	}
+	return func(e *element.Element[A]) {
+		if g.run(e, call) {
+			next(&out)
+		}
+	}
 }
 
 // Filter keeps the elements for which keep returns true.
 func Filter[T any](c PCollection[T], name string, keep func(T) bool, opts ...Option) PCollection[T] {
 	return fused(c, name, "Filter", opts, func(g *guard[T], next Receiver[T]) Receiver[T] {
+		if !g.careful {
+			return func(e *element.Element[T]) {
+				if keep(e.Value) {
+					next(e)
+				}
+			}
+		}
 		var kept bool
 		call := func(e *element.Element[T]) error {
 			kept = keep(e.Value)

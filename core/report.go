@@ -41,6 +41,9 @@ type StageStatus struct {
 	Worker int
 	// Input and Output are watermarks, Hold what bounds Output.
 	Input, Output, Hold event.Time
+	// Keeps counts what the stage keeps: open windows, batches on their way, windows
+	// held back.
+	Keeps int
 }
 
 // Problem is something that does not work at the moment.
@@ -56,7 +59,7 @@ func (r *Running) Status() Status {
 	s := Status{Report: reportOf(r.driver.Regions())}
 	for _, region := range r.driver.Regions() {
 		for _, v := range region.Views() {
-			s.Stages = append(s.Stages, StageStatus{Name: v.Stage, Worker: v.Worker, Input: v.In, Output: v.Out, Hold: v.Hold})
+			s.Stages = append(s.Stages, StageStatus{Name: v.Stage, Worker: v.Worker, Input: v.In, Output: v.Out, Hold: v.Hold, Keeps: v.Keeps})
 		}
 		for _, h := range region.Health() {
 			s.Problems = append(s.Problems, Problem{What: h.What, Err: h.Err, Since: h.Since, Count: h.Count})

@@ -93,6 +93,7 @@ func (g *gate[T]) of(w window.Window) (*heldWindow[T], error) {
 	h := &heldWindow[T]{window: w, prefix: window.AppendWindow(nil, w), opens: opens, low: event.Max}
 	g.held[w] = h
 	g.order = append(g.order, h)
+	g.t.Keeps(len(g.held))
 	return h, nil
 }
 
@@ -234,6 +235,7 @@ func (g *gate[T]) release(list []element.Element[T]) {
 
 // relax finds the earliest element still held.
 func (g *gate[T]) relax() {
+	g.t.Keeps(len(g.held))
 	g.hold = event.Max
 	for _, h := range g.order {
 		g.hold = min(g.hold, h.low)

@@ -407,6 +407,7 @@ func (h *effectHead[T, R]) finish(b *gathering, row *effectRow) {
 // relax finds the earliest record whose fate is open.
 func (h *effectHead[T, R]) relax() {
 	h.hold = event.Max
+	h.t.Keeps(len(h.live))
 	for _, b := range h.live {
 		h.hold = min(h.hold, b.low)
 	}

@@ -123,6 +123,7 @@ func (h *combineHead[K, V, A, O]) touch(s *sum[K, A]) {
 // Watermark notes how far the input has come; Work does what follows from it.
 func (h *combineHead[K, V, A, O]) Watermark(_ int, wm event.Time) error {
 	h.low = wm
+	h.t.Keeps(len(h.panes.all))
 	return nil
 }
 

@@ -13,6 +13,7 @@ func (r *Region) taskFailed(t *Task, err error) {
 	if r.phase != running || !slices.Contains(r.tasks, t) {
 		return
 	}
+	r.careful.note(t, err)
 	switch fault.Of(err) {
 	case fault.Permanent, fault.Bug:
 		r.kill(err)

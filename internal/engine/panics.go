@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -27,3 +28,18 @@ func Recovered(v any) error {
 	}
 	return newPanic(v)
 }
+
+// careful remembers the stages whose code has panicked.
+type careful map[*Stage]bool
+
+// note adds the stage of t if err is a panic.
+func (c careful) note(t *Task, err error) {
+	var p *PanicError
+	if errors.As(err, &p) {
+		c[t.Stage] = true
+		t.region.log.Error("panic: the epoch is abandoned and done again with a recover around every call", "stage", t.Stage.Name, "panic", p.Value, "stack", string(p.Stack))
+	}
+}
+
+// Careful says that the stage's code has panicked before.
+func (t *Task) Careful() bool { return t.region.careful[t.Stage] }

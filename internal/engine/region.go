@@ -32,6 +32,7 @@ type Region struct {
 	registry  *acks.Registry
 	bundles   uint64 // numbers finalizer bundles
 	health    health
+	careful   careful
 
 	epoch   uint64 // the one being filled
 	phase   phase
@@ -98,7 +99,7 @@ type RegionConfig struct {
 func NewRegion(c RegionConfig) (*Region, error) {
 	r := &Region{
 		spec: c.Spec, store: c.Store, ports: c.Ports, log: c.Log, ctx: c.Context, done: c.Done,
-		epoch: 1, retry: newRetry(c.Ports), pace: newPace(),
+		epoch: 1, retry: newRetry(c.Ports), pace: newPace(), careful: careful{},
 	}
 	r.mail.wake = c.Wake
 	r.effects = newEffects(r)

@@ -55,6 +55,8 @@ type TaskView struct {
 	Stage         string
 	Worker        int
 	In, Out, Hold event.Time
+	// Keeps is what the head last said it keeps.
+	Keeps int
 }
 
 // View may be called from anywhere.
@@ -63,12 +65,15 @@ func (t *Task) View() TaskView {
 		Stage: t.Stage.Name, Worker: t.Index,
 		In:   event.Time(t.view.in.Load()),
 		Out:  event.Time(t.view.out.Load()),
-		Hold: event.Time(t.view.hold.Load()),
+		Hold: event.Time(t.view.hold.Load()), Keeps: int(t.view.keeps.Load()),
 	}
 }
 
 // OnStart, OnFinish, OnDelta and OnHold are how transforms of the stage take part
 // in the bundle; they run in the order they were added.
+// Keeps shows people how many windows, batches or the like the head keeps.
+func (t *Task) Keeps(n int) { t.view.keeps.Store(int64(n)) }
+
 // OnOpen is for what was committed before.
 func (t *Task) OnOpen(f func() error)                       { t.hooks.open = append(t.hooks.open, f) }
 func (t *Task) OnStart(f func() error)                      { t.hooks.start = append(t.hooks.start, f) }

@@ -62,7 +62,7 @@ type Progress struct {
 // taskView is what others may read of a task at any time.
 type taskView struct {
 	in, out, hold atomic.Int64
-	held          atomic.Int64
+	keeps         atomic.Int64
 }
 
 // output is one edge out of a task.

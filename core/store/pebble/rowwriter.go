@@ -15,7 +15,7 @@ type rowWriter struct {
 
 // write adds successive changes of one row, or one DeleteRange: at most a
 // deletion, and one operation with all parts that are left.
-func (w *rowWriter) write(c []change) error {
+func (w *rowWriter) write(c []store.Record) error {
 	w.prefix[rowBytes-1] = byte(c[0].Group)
 	if c[0].Op == store.DeleteRange {
 		return w.deleteRange(c[0].Key, c[0].Value)
@@ -37,7 +37,7 @@ func (w *rowWriter) write(c []change) error {
 	return w.parts(w.b.MergeDeferred(rowBytes+len(c[0].Key), partsSize(c)), c)
 }
 
-func partsSize(c []change) (n int) {
+func partsSize(c []store.Record) (n int) {
 	for i := range c {
 		n += partSize(c[i].Value)
 	}
@@ -45,7 +45,7 @@ func partsSize(c []change) (n int) {
 }
 
 // parts fills in an operation that has been made with the right sizes.
-func (w *rowWriter) parts(op *pebbledb.DeferredBatchOp, c []change) error {
+func (w *rowWriter) parts(op *pebbledb.DeferredBatchOp, c []store.Record) error {
 	copy(op.Key[copy(op.Key, w.prefix):], c[0].Key)
 	b := op.Value[:0]
 	for i := range c {

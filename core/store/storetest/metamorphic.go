@@ -12,6 +12,9 @@ import (
 // testModel draws sequences of calls, with reopenings and crashes between, and
 // compares the store with the model after each.
 func testModel(t *testing.T, h Harness) {
+	if h.Short {
+		t.Skip("short")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := &place{failer: rt, t: t, h: h, o: h.New(t)}
 		p.open()

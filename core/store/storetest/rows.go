@@ -9,42 +9,64 @@ import (
 )
 
 // testRows checks what records do to rows, and which rows a range selects. Each
-// case runs with all deltas in one commit, and with one commit per delta and the
-// store opened again before the scan.
+// case has a space of its own.
 func testRows(t *testing.T, h Harness) {
-	for _, c := range rowCases {
-		t.Run(c.name+"/one commit", func(t *testing.T) {
-			p := open(t, h)
-			p.commit(1, delta(func(d *store.Delta) {
-				for _, fn := range c.steps {
-					fn(d)
-				}
-			}))
-			p.expect(cells.All(), c.want...)
-		})
-		t.Run(c.name+"/many commits", func(t *testing.T) {
-			p := open(t, h)
-			for _, fn := range c.steps {
-				p.commit(1, delta(fn))
+	t.Run("OneCommit", func(t *testing.T) {
+		testCases(t, h, func(p *place, s store.Space, steps []step) {
+			d := store.NewDelta(s)
+			for _, fn := range steps {
+				fn(d)
 			}
-			p.expect(cells.All(), c.want...)
-			p.reopen()
-			p.expect(cells.All(), c.want...)
+			p.commit(1, d)
 		})
-		t.Run(c.name+"/scanned between", func(t *testing.T) {
-			p := open(t, h)
-			for _, fn := range c.steps {
-				p.commit(1, delta(fn))
-				p.rows(cells.All())
+	})
+	t.Run("ManyCommits", func(t *testing.T) {
+		testCases(t, h, func(p *place, s store.Space, steps []step) {
+			for _, fn := range steps {
+				d := store.NewDelta(s)
+				fn(d)
+				p.commit(1, d)
 			}
-			p.expect(cells.All(), c.want...)
 		})
-	}
+	})
+	t.Run("ScannedBetween", func(t *testing.T) {
+		testCases(t, h, func(p *place, s store.Space, steps []step) {
+			for _, fn := range steps {
+				d := store.NewDelta(s)
+				fn(d)
+				p.commit(1, d)
+				p.rows(s.All())
+			}
+		})
+	})
 	t.Run("Ranges", func(t *testing.T) { testRanges(t, h) })
 	t.Run("Spaces", func(t *testing.T) { testSpaces(t, h) })
 	t.Run("DeltaReused", func(t *testing.T) { testDeltaReused(t, h) })
 	t.Run("AnyBytes", func(t *testing.T) { testAnyBytes(t, h) })
 	t.Run("Large", func(t *testing.T) { testLarge(t, h) })
+}
+
+// testCases makes each case's changes with do, and looks at the rows before and
+// after the store was opened again.
+func testCases(t *testing.T, h Harness, do func(*place, store.Space, []step)) {
+	p := open(t, h)
+	for i, c := range rowCases {
+		do(p, caseSpace(i), c.steps)
+	}
+	for range 2 {
+		for i, c := range rowCases {
+			t.Run(c.name, func(t *testing.T) {
+				p.failer = t
+				p.expect(caseSpace(i).All(), c.want...)
+			})
+		}
+		p.failer = t
+		p.reopen()
+	}
+}
+
+func caseSpace(i int) store.Space {
+	return store.Space{Region: 1, Kind: store.State, Transform: store.TransformID(i)}
 }
 
 type step = func(d *store.Delta)

@@ -38,7 +38,8 @@ type Harness struct {
 	// more and is not used again. It returns an opener on what is left. Calls of s
 	// may be running. Nil: the tests that crash are skipped.
 	Crash func(t *testing.T, o store.Opener, s store.Store) store.Opener
-	// Short leaves out the tests with large values and many rows.
+	// Short leaves out what takes long where a sync or an opening does: large
+	// values, many rows, and Model. Run the suite without it at least on a fast disk.
 	Short bool
 }
 

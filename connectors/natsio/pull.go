@@ -1,0 +1,198 @@
+package natsio
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gosluice/sluice/core/fault"
+)
+
+// requestsOpen at the broker hide the round trip.
+const requestsOpen = 2
+
+// pulls keeps account of pull requests. Guarded by the reader's mu.
+//
+// One subscription serves all requests (a delivery does not say to which it
+// belongs), so they are counted together: what was asked for and not taken out of
+// the inbox. A request that ends early says how much of it is left. If the account
+// goes wrong all the same, heartbeats stop, and it starts anew.
+type pulls struct {
+	limits *requestLimits
+	asked  int
+	// request counts requests; those below valid were given up.
+	request, valid uint64
+	// heard is when the broker last gave a sign of life.
+	heard time.Time
+	// notBefore delays requests after one that was refused.
+	notBefore time.Time
+	refused   int
+	down      bool
+}
+
+// due says whether another request is to be sent.
+func (p *pulls) due() bool { return !p.down && p.asked <= p.limits.messages }
+
+// next opens a request, if one is due.
+func (p *pulls) next(now time.Time) (id uint64, ok bool) {
+	if !p.due() || now.Before(p.notBefore) {
+		return 0, false
+	}
+	if p.asked == 0 {
+		p.heard = now
+	}
+	p.asked += p.limits.messages
+	p.request++
+	return p.request, true
+}
+
+// received counts a message taken out of the inbox.
+func (p *pulls) received(at time.Time) {
+	p.asked = max(p.asked-1, 0)
+	p.heard = at
+	p.refused = 0
+}
+
+// ended counts what is left of a request that ended early.
+func (p *pulls) ended(id uint64, left int) {
+	if id >= p.valid {
+		p.asked = max(p.asked-left, 0)
+	}
+}
+
+const (
+	backoffFirst = 50 * time.Millisecond
+	backoffMax   = 2 * time.Second
+)
+
+// restart gives all requests up; queued messages of theirs still have to be taken
+// out. After a refusal the next request waits a little.
+func (p *pulls) restart(queued int, now time.Time, refused bool) {
+	p.valid = p.request + 1
+	p.asked = queued
+	p.heard = now
+	if refused {
+		p.notBefore = now.Add(min(backoffFirst<<min(p.refused, 10), backoffMax))
+		p.refused++
+	}
+}
+
+// restartLocked gives all requests up.
+func (r *reader) restartLocked(now time.Time, refused bool) {
+	queued := len(r.mu.inbox.ch)
+	for i := range r.mu.inbox.held {
+		if !r.mu.inbox.held[i].checked {
+			queued++
+		}
+	}
+	r.mu.pulls.restart(queued, now, refused)
+}
+
+// pull is the goroutine that keeps requests open.
+func (r *reader) pull() {
+	ticker := time.NewTicker(r.tick())
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-r.more:
+		case s := <-r.status:
+			r.connection(s)
+		case now := <-ticker.C:
+			r.checkHeartbeat(now)
+			r.keepLeases(now)
+		}
+		r.request()
+	}
+}
+
+// tick is short enough for every duration that is watched by it.
+func (r *reader) tick() time.Duration {
+	const least, most = 5 * time.Millisecond, 250 * time.Millisecond
+	return max(least, min(most, r.limits.idle/4, r.cfg.AckWait/16))
+}
+
+// request sends what is due.
+func (r *reader) request() {
+	for {
+		r.mu.Lock()
+		id, ok := uint64(0), false
+		if !r.mu.end.finished && r.mu.fatal == nil {
+			id, ok = r.mu.pulls.next(time.Now())
+		}
+		r.mu.Unlock()
+		if !ok {
+			return
+		}
+		if err := r.nc.PublishRequest(r.next, r.inbox+strconv.FormatUint(id, 10), r.body()); err != nil {
+			r.mu.Lock()
+			r.restartLocked(time.Now(), true)
+			r.mu.Unlock()
+			r.report(failure("read", r.name, err))
+			return
+		}
+	}
+}
+
+// body is a pull request; bytes may grow, so it is made anew.
+func (r *reader) body() []byte {
+	r.mu.Lock()
+	l := r.limits
+	r.mu.Unlock()
+	b := append(make([]byte, 0, 128), `{"batch":`...)
+	b = strconv.AppendInt(b, int64(l.messages), 10)
+	b = strconv.AppendInt(append(b, `,"max_bytes":`...), int64(l.bytes), 10)
+	b = strconv.AppendInt(append(b, `,"expires":`...), int64(l.expires), 10)
+	b = strconv.AppendInt(append(b, `,"idle_heartbeat":`...), int64(l.idle), 10)
+	return append(b, '}')
+}
+
+// connection follows the state of the connection. Requests do not survive it.
+func (r *reader) connection(s nats.Status) {
+	switch s {
+	case nats.RECONNECTING:
+		r.mu.Lock()
+		r.mu.pulls.down = true
+		r.mu.Unlock()
+		err := r.errorf(fault.Transient, "disconnected; reconnecting to %q", r.nc.Servers())
+		r.confirms.failAll(err)
+		r.report(err)
+	case nats.CONNECTED:
+		r.mu.Lock()
+		was := r.mu.pulls.down
+		r.mu.pulls.down = false
+		r.mu.suspect = true
+		r.restartLocked(time.Now(), false)
+		r.mu.Unlock()
+		if was {
+			r.src.stats.reconnects.Add(1)
+			r.opts.Logger.Info("nats: reconnected", "consumer", r.name, "server", r.nc.ConnectedUrl())
+		}
+		signal(r.ask)
+	case nats.CLOSED:
+		err := r.errorf(fault.Permanent, "the connection was closed")
+		r.confirms.failAll(fault.As(fault.Closed, nats.ErrConnectionClosed))
+		r.fail(err)
+	}
+}
+
+// checkHeartbeat starts anew when the broker has been silent too long although it
+// owes heartbeats. G55.
+func (r *reader) checkHeartbeat(now time.Time) {
+	silent := r.limits.idle * 5 / 2
+	r.mu.Lock()
+	p := &r.mu.pulls
+	missed := !p.down && p.asked > 0 && !r.mu.end.finished && r.mu.inbox.empty() && now.Sub(p.heard) > silent
+	if missed {
+		r.restartLocked(now, false)
+		r.mu.suspect = true
+	}
+	r.mu.Unlock()
+	if missed {
+		r.src.stats.missedHeartbeats.Add(1)
+		r.report(r.errorf(fault.Transient, "no heartbeat for %v; asking again", silent))
+		signal(r.ask)
+	}
+}
