@@ -40,11 +40,16 @@ type Failed[A any] struct {
 }
 
 func newGuard[A any](t *engine.Task, n *plan.Node, p errorPolicy) *guard[A] {
-	g := &guard[A]{t: t, name: n.Name, ctx: newContext(t, n.Name), policy: p, careful: t.Careful()}
+	g := newGuardTo[A](t, n, p, nil)
 	if t.Store() != nil && (p.exhausted == ByDefault || p.exhausted == Quarantine) {
 		g.quarantine = newQuarantine[A](t, n)
 	}
 	return g
+}
+
+// newGuardTo is a guard whose exhausted elements go to dead.
+func newGuardTo[A any](t *engine.Task, n *plan.Node, p errorPolicy, dead func(*element.Element[A], Failed[A])) *guard[A] {
+	return &guard[A]{t: t, name: n.Name, ctx: newContext(t, n.Name), policy: p, careful: t.Careful(), dead: dead}
 }
 
 // run calls call until it succeeds or is given up; false: the element is dealt

@@ -20,6 +20,7 @@ import (
 // encoded element, length-prefixed, then the reason as JSON.
 type quarantine[A any] struct {
 	t     *engine.Task
+	name  string
 	coder coder.Coder[element.Element[A]]
 	err   error
 	delta *store.Delta
@@ -36,7 +37,7 @@ type quarantineReason struct {
 }
 
 func newQuarantine[A any](t *engine.Task, n *plan.Node) *quarantine[A] {
-	q := &quarantine[A]{t: t, low: event.Max, space: t.SpaceOf(store.Quarantined, n.Transform)}
+	q := &quarantine[A]{t: t, name: n.Name, low: event.Max, space: t.SpaceOf(store.Quarantined, n.Transform)}
 	q.delta = store.NewDelta(q.space)
 	values, err := coder.For[A]()
 	if err != nil {
@@ -46,9 +47,7 @@ func newQuarantine[A any](t *engine.Task, n *plan.Node) *quarantine[A] {
 	}
 	t.OnDelta(q.take)
 	t.OnOpen(q.load)
-	if t.Stage.Signalled {
-		t.OnHold(func() event.Time { return q.low })
-	}
+	t.OnHold(func() event.Time { return q.low })
 	return q
 }
 
@@ -69,9 +68,17 @@ func (q *quarantine[A]) add(e *element.Element[A], f Failed[A]) error {
 	key = binary.BigEndian.AppendUint32(key, q.n)
 	q.n++
 	q.delta.Put(0, key, append(coder.AppendSized(nil, value), reason...))
-	q.low = min(q.low, e.Time)
 	q.t.CountQuarantined(1)
+	q.hold(e.Time)
 	return nil
+}
+
+// hold keeps a signal that is derived from the stage behind t.
+func (q *quarantine[A]) hold(t event.Time) {
+	if t < q.low && q.t.Stage.Signalled {
+		q.low = t
+		q.t.HoldQuarantined(q.name, t)
+	}
 }
 
 func (q *quarantine[A]) take(uint64) []*store.Delta {
@@ -97,7 +104,7 @@ func (q *quarantine[A]) load() error {
 		if err != nil {
 			return err
 		}
-		q.low = min(q.low, e.Time)
+		q.hold(e.Time)
 		return nil
 	})
 }

@@ -86,7 +86,7 @@ func (q *queue) fill(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := q.js.PublishAsync(orderSubject, data, jetstream.WithMsgID("order-"+strconv.Itoa(id))); err != nil {
+		if _, err := q.js.PublishAsync(orderSubject, data, jetstream.WithMsgID("order-"+strconv.Itoa(id)), jetstream.WithStallWait(publishStall)); err != nil {
 			return fmt.Errorf("publish order %d: %w", id, err)
 		}
 		q.published++
@@ -130,6 +130,9 @@ func (q *queue) stream(ctx context.Context) (jetstream.Stream, error) {
 		}
 	}
 }
+
+// publishStall is how long the server may leave all messages under way unconfirmed.
+const publishStall = 30 * time.Second
 
 // source reads the stream to its end, or for ever with -follow.
 func (q *queue) source(s settings) natsio.Config {

@@ -43,16 +43,22 @@ func (r *Region) dropTasks(then func()) {
 }
 
 // maybeRestart rebuilds when the old tasks have stopped and the fate of the
-// commit is known.
+// commit is known. A region that is asked to stop leaves the rest to the next run.
 func (r *Region) maybeRestart() time.Time {
 	if !r.halted || r.commit != nil {
+		return time.Time{}
+	}
+	if r.mode == Stop {
+		r.phase = settling
 		return time.Time{}
 	}
 	if r.restart.After(r.now) {
 		return r.restart
 	}
 	for _, rd := range r.readers {
-		rd.ledger.Abort()
+		if r.mutate != LedgerForgetsAbort {
+			rd.ledger.Abort()
+		}
 	}
 	if err := r.rebuild(); err != nil {
 		r.kill(err)
@@ -78,7 +84,7 @@ func (r *Region) kill(err error) {
 // rebuild makes the tasks and their queues anew and starts them.
 func (r *Region) rebuild() error {
 	byStage := map[*Stage][]*Task{}
-	r.tasks = nil
+	r.tasks, r.holds = nil, quarantineHolds{} // tasks tell anew what a commit has kept
 	for _, s := range r.spec.Stages {
 		for i := range s.Workers {
 			t := newTask(r, s, i)
@@ -117,7 +123,7 @@ func (r *Region) connect(byStage map[*Stage][]*Task) {
 					to := byStage[e.To][w]
 					q := &queue{wake: to.Wake, room: from.Wake}
 					out.queues = append(out.queues, q)
-					into[to] = append(into[to], &input{in: e.Input, queue: q})
+					into[to] = append(into[to], &input{in: e.Input, signal: e.Route == Signal, queue: q})
 				}
 				from.outs = append(from.outs, out)
 			}
@@ -125,6 +131,7 @@ func (r *Region) connect(byStage map[*Stage][]*Task) {
 	}
 	for _, t := range r.tasks {
 		t.in = newInputs(into[t], t.Stage.Inputs)
+		t.in.loose = r.mutate == BarrierNotAligned
 	}
 }
 

@@ -5,6 +5,7 @@ import "github.com/gosluice/sluice/core/event"
 // input is one queue into a task: one sender of one input of its head.
 type input struct {
 	in        int
+	signal    bool // watermarks and barriers only
 	queue     *queue
 	watermark event.Time
 	// blocked: its barrier has arrived, it is not popped until all have.
@@ -14,20 +15,24 @@ type input struct {
 // inputs aligns barriers and takes the minimum of watermarks over senders.
 type inputs struct {
 	all []*input
+	// loose is the mutation BarrierNotAligned.
+	loose bool
 	// marks[i] is the watermark of input i of the head: the minimum over its
-	// senders.
-	marks []event.Time
+	// senders; signals[i] says that it carries nothing else.
+	marks   []event.Time
+	signals []bool
 	next  int
 }
 
 // newInputs starts every watermark at MIN; a head without inputs has none.
 func newInputs(all []*input, count int) inputs {
-	in := inputs{all: all, marks: make([]event.Time, count)}
+	in := inputs{all: all, marks: make([]event.Time, count), signals: make([]bool, count)}
 	for i := range in.marks {
 		in.marks[i] = event.Min
 	}
 	for _, i := range all {
 		i.watermark = event.Min
+		in.signals[i.in] = i.signal
 	}
 	return in
 }
@@ -68,6 +73,9 @@ func (in *inputs) advance(i *input, wm event.Time) (event.Time, bool) {
 // block notes that i's barrier came and says whether all have.
 func (in *inputs) block(i *input) bool {
 	i.blocked = true
+	if in.loose {
+		return true
+	}
 	for _, o := range in.all {
 		if !o.blocked {
 			return false
@@ -82,12 +90,25 @@ func (in *inputs) unblock() {
 	}
 }
 
-// low is the task's input watermark: the minimum over all inputs, MAX if there
-// are none (H4).
+// low is the task's input watermark: the minimum over its inputs, MAX if there
+// are none (H4). Signals do not bound it (H5): what they hold back is held by the
+// head.
 func (in *inputs) low() event.Time {
 	low := event.Max
-	for _, m := range in.marks {
-		low = min(low, m)
+	for i, m := range in.marks {
+		if !in.signals[i] {
+			low = min(low, m)
+		}
 	}
 	return low
+}
+
+// finished says that every input is, signals included.
+func (in *inputs) finished() bool {
+	for _, m := range in.marks {
+		if m != event.Max {
+			return false
+		}
+	}
+	return true
 }

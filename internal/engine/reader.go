@@ -44,9 +44,9 @@ type reader struct {
 	leaseAt                      time.Time
 	due                          []acks.Settlement[source.Message]
 
-	// drain and stop are set by the region, read by the task.
-	drain, stop atomic.Bool
-	counts      SourceCounts
+	// drain and stop are set by the region, read by the task; ended the other way.
+	drain, stop, ended atomic.Bool
+	counts             SourceCounts
 }
 
 // SourceCounts are totals of a reader since the run began.
@@ -216,6 +216,7 @@ func (rd *reader) settled(list []source.Settlement, failures []source.Failure, e
 		}
 	}
 	rd.ledger.Settled(rd.due, undone...)
+	rd.region.wakeReader(rd) // the quota may allow more now
 	key := "settle " + rd.name()
 	if first == nil {
 		rd.retry.reset()
@@ -240,7 +241,7 @@ func (rd *reader) count(v source.Verdict) {
 // settledAll says whether nothing is left to tell the broker.
 func (rd *reader) settledAll() bool {
 	if !rd.ready.Load() {
-		return true
+		return !rd.opening
 	}
 	s := rd.ledger.Stats()
 	return !rd.settling && s.Due == 0 && s.Settling == 0

@@ -24,15 +24,17 @@ type Region struct {
 	mail  mailbox
 	now   time.Time
 
-	tasks     []*Task
-	current   atomic.Pointer[[]*Task]
-	directory directory
-	readers   []*reader
-	effects   *effects
-	registry  *acks.Registry
-	bundles   uint64 // numbers finalizer bundles
-	health    health
-	careful   careful
+	tasks      []*Task
+	current    atomic.Pointer[[]*Task]
+	directory  directory
+	readers    []*reader
+	effects    *effects
+	registry   *acks.Registry
+	bundles    uint64 // numbers finalizer bundles
+	health     health
+	careful    careful
+	holds      quarantineHolds
+	stillSince time.Time // when a finished run last moved
 
 	epoch   uint64 // the one being filled
 	phase   phase
@@ -48,6 +50,7 @@ type Region struct {
 	cause   error // why the region dies
 	counts  RegionCounts
 	done    func(error)
+	mutate  Mutation
 }
 
 type phase uint8
@@ -93,13 +96,15 @@ type RegionConfig struct {
 	Wake func()
 	// Done is called once, in a step, when the region has ended.
 	Done func(error)
+	// Mutate plants a bug: for tests of the tests.
+	Mutate Mutation
 }
 
 // NewRegion prepares a region from its last commit.
 func NewRegion(c RegionConfig) (*Region, error) {
 	r := &Region{
-		spec: c.Spec, store: c.Store, ports: c.Ports, log: c.Log, ctx: c.Context, done: c.Done,
-		epoch: 1, retry: newRetry(c.Ports), pace: newPace(), careful: careful{},
+		spec: c.Spec, store: c.Store, ports: c.Ports, log: c.Log, ctx: c.Context, done: c.Done, mutate: c.Mutate,
+		epoch: 1, retry: newRetry(c.Ports), pace: newPace(), careful: careful{}, holds: quarantineHolds{},
 	}
 	r.mail.wake = c.Wake
 	r.effects = newEffects(r)
@@ -142,7 +147,7 @@ func (r *Region) Step(now time.Time) (next time.Time) {
 	for _, rd := range r.readers {
 		next = earliest(next, rd.step(now))
 	}
-	if r.phase != settling || r.mode != Stop {
+	if r.phase < settling {
 		next = earliest(next, r.effects.step(now))
 	}
 	return earliest(next, r.stepFinalizers())
@@ -169,8 +174,9 @@ func (r *Region) maybeClose() (next time.Time) {
 	}
 	last := r.mode == Stop
 	if !r.dirty.Load() && !last {
-		return time.Time{}
+		return r.maybeStuck()
 	}
+	r.stillSince = time.Time{}
 	if at := r.pace.notBefore(); at.After(r.now) && !r.urgent.Load() && !last {
 		return at
 	}
@@ -274,15 +280,15 @@ func (r *Region) release(c *closing) {
 func (r *Region) maybeFinish(c *closing) {
 	done := !slices.ContainsFunc(c.reports, func(rep *Report) bool { return !rep.Done })
 	if done || c.last {
-		r.phase = settling
-		r.ports.Halt(r.tasks, func() { r.mail.post(func() { r.halted = true }) })
+		r.phase, r.halted = settling, false
+		r.dropTasks(func() { r.halted = true })
 	}
 }
 
-// maybeEnd closes the readers when the broker knows all verdicts and finalizers
-// are through.
+// maybeEnd closes the readers when the fate of the last commit is known, the
+// broker knows all verdicts and finalizers are through.
 func (r *Region) maybeEnd() {
-	if !r.halted {
+	if !r.halted || r.commit != nil {
 		return
 	}
 	for _, rd := range r.readers {

@@ -99,7 +99,11 @@ func (t *Task) Call(kind CallKind, name string, run func(context.Context) (any, 
 		Run: func(base context.Context) (any, error) {
 			merged, cancel := context.WithCancel(base)
 			defer cancel()
-			defer context.AfterFunc(ctx, cancel)()
+			if ctx.Err() != nil {
+				cancel()
+			} else {
+				defer context.AfterFunc(ctx, cancel)()
+			}
 			return run(merged)
 		},
 		Complete: func(v any, err error) {

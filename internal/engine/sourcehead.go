@@ -51,12 +51,12 @@ func NewSourceHead(t *Task, disorder time.Duration, emit Emit) Head {
 		watermark: event.Min,
 	}
 	t.source = h
-	h.rd.task.Store(t)
 	return h
 }
 
 // Open starts from what was committed: watermarks of channels known already.
 func (h *sourceHead) Open() error {
+	h.rd.task.Store(h.t)
 	for _, c := range h.rd.channels {
 		h.seen = append(h.seen, progress{watermark: c.watermark()})
 	}
@@ -86,8 +86,12 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 	if err != nil {
 		return false, h.pollFailed(err, now)
 	}
-	if err := h.started(p.Started); err != nil {
-		return false, err
+	if len(p.Started) > 0 {
+		if err := h.started(p.Started); err != nil {
+			return false, err
+		}
+		h.lift() // what was committed is announced before any element
+		h.t.sendWatermark()
 	}
 	if p.N > 0 {
 		h.t.Touch()
@@ -105,6 +109,7 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 func (h *sourceHead) finish() {
 	if h.watermark != event.Max {
 		h.watermark = event.Max
+		h.rd.ended.Store(true)
 		h.t.setInputWatermark(event.Max)
 		h.t.AskClose(true)
 	}

@@ -102,6 +102,7 @@ func (t *Task) Step(now time.Time) (p Progress) {
 		return Progress{}
 	}
 	defer t.catch()
+	t.stats.Now = now
 	if !t.opened {
 		return t.open()
 	}
@@ -158,7 +159,7 @@ func (t *Task) blockedOutput() bool {
 // advance does one chunk: the bundle's end if its barriers are in, then what was
 // left over, then new input.
 func (t *Task) advance(now time.Time) (more bool, err error) {
-	t.stats.Now, t.wakeAt = now, time.Time{}
+	t.wakeAt = time.Time{}
 	if t.closing {
 		if closed, err := t.finishBundle(); closed || err != nil {
 			return closed, err
@@ -276,10 +277,7 @@ func (t *Task) Touch() {
 }
 
 // AskClose asks the region to close the epoch soon, urgent: at once.
-func (t *Task) AskClose(urgent bool) {
-	t.Touch()
-	t.region.pulse(urgent)
-}
+func (t *Task) AskClose(urgent bool) { t.region.pulse(urgent) }
 
 // finishBundle ends the bundle when the head is ready: FinishBundle of the chain,
 // changes, report, barrier.
@@ -314,7 +312,7 @@ func (t *Task) takeReport() *Report {
 	rep := &Report{
 		Task: t, Epoch: t.epoch,
 		Finalizers: t.finalizers, Effects: t.effects, Forgotten: t.forgotten,
-		Done: t.low == event.Max && t.out == event.Max && t.head.Idle(),
+		Done: t.low == event.Max && t.in.finished() && t.out == event.Max && t.head.Idle(),
 	}
 	rep.Deltas = t.head.Snapshot(t.epoch)
 	for _, f := range t.hooks.delta {
@@ -338,6 +336,9 @@ func (t *Task) fail(err error) {
 	}
 	t.region.mail.post(func() { t.region.taskFailed(t, err) })
 }
+
+// GiveUp fails the task at its next step: for drivers that let things go wrong.
+func (t *Task) GiveUp(err error) { t.mail.post(func() { t.fail(err) }) }
 
 // bundleError carries an error out of code that cannot return one.
 type bundleError struct{ error }

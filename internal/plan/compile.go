@@ -45,11 +45,10 @@ func Compile(g *Graph, s Settings) (*engine.Program, error) {
 		stages = append(stages, n.stage)
 	}
 	for _, st := range stages {
-		if err := st.connect(); err != nil {
-			return nil, err
-		}
+		st.connect()
 		st.Build = st.build
 	}
+	signalled(stages)
 	return &engine.Program{Name: g.Name, Regions: regions(stages, s)}, nil
 }
 
@@ -98,7 +97,7 @@ func workers(n *Node, s Settings) int {
 }
 
 // connect lists the edges that leave the stage.
-func (st *stage) connect() error {
+func (st *stage) connect() {
 	for _, n := range st.nodes {
 		for _, c := range n.Out {
 			for _, u := range c.uses {
@@ -108,13 +107,19 @@ func (st *stage) connect() error {
 				in := u.node.In[u.in]
 				st.edges[u] = len(st.Outputs)
 				st.Outputs = append(st.Outputs, &engine.Edge{To: u.node.stage.Stage, Input: u.in, Route: in.Route})
-				if in.Route == engine.Signal {
-					st.Signalled = true
-				}
 			}
 		}
 	}
-	return nil
+}
+
+// signalled marks every stage that a signal is derived from: what leads to a
+// signalled stage is signalled too.
+func signalled(stages []*stage) {
+	for i := len(stages) - 1; i >= 0; i-- {
+		for _, e := range stages[i].Outputs {
+			stages[i].Signalled = stages[i].Signalled || e.Route == engine.Signal || e.To.Signalled
+		}
+	}
 }
 
 func (st *stage) fused(u use) bool { return u.node.stage == st && u.node != st.head }

@@ -1,0 +1,158 @@
+package acks
+
+// commit makes the epochs up to epoch durable.
+func (b *book[P]) commit(epoch uint64) {
+	for _, c := range b.channels {
+		if c != nil && !c.closed && c.count[read] > 0 {
+			b.commitChannel(c, epoch)
+		}
+	}
+}
+
+func (b *book[P]) commitChannel(c *channel[P], epoch uint64) {
+	m := c.mark(epoch, c.spareHoles[:0], c.spareAhead[:0])
+	c.spareHoles, c.spareAhead = c.known.Holes, c.known.Ahead
+	c.known = m
+	for it := c.notDurable(); ; {
+		d := it.next()
+		if d == nil {
+			break
+		}
+		if d.state == read && d.epoch <= epoch {
+			b.decide(c, d)
+		}
+	}
+	if c.firstNotDurable(); b.mode == Contiguous {
+		b.lowerFloor(c)
+	}
+}
+
+// decide makes the verdict on d final.
+func (b *book[P]) decide(c *channel[P], d *delivery[P]) {
+	switch {
+	case d.verdict.Action == Blocked:
+		b.set(c, d, blocked)
+	case b.mode == Contiguous:
+		b.set(c, d, committed)
+	default:
+		b.setDue(c, d)
+	}
+}
+
+// lowerFloor finds the newest delivery that speaks for all before it and makes it
+// due instead of an older one. While one is being settled nothing is due: its
+// outcome comes first, so that an older floor never overtakes a newer.
+func (b *book[P]) lowerFloor(c *channel[P]) {
+	if c.busy {
+		return
+	}
+	d := c.settleable()
+	if d == nil || d == c.floor || d.pos() <= c.settledTo {
+		return
+	}
+	if old := c.floor; old != nil {
+		b.due.remove(old)
+		b.set(c, old, committed)
+	}
+	c.floor = d
+	b.setDue(c, d)
+}
+
+// settleable is the highest delivery below everything that is not committed.
+func (c *channel[P]) settleable() *delivery[P] {
+	limit := MaxPosition
+	if p := c.firstNotDurable(); p > 0 {
+		limit = p - 1
+	}
+	if len(c.known.Holes) > 0 {
+		limit = min(limit, c.known.Holes[0]-1)
+	}
+	if c.open() {
+		limit = min(limit, c.known.Floor)
+	}
+	d, side := c.main.below(limit), c.side.below(limit)
+	if d == nil || side != nil && side.pos() > d.pos() {
+		d = side
+	}
+	return d
+}
+
+// below is the highest delivery up to limit.
+func (q *deque[P]) below(limit Position) *delivery[P] {
+	for i := q.search(limit+1) - 1; i >= 0; i-- {
+		if d := q.at(i).d; d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// takeDue moves up to limit due deliveries to dst and to state settling.
+func (b *book[P]) takeDue(dst []Settlement[P], limit int) []Settlement[P] {
+	if limit <= 0 {
+		limit = b.count[due]
+	}
+	for d := b.due.first; d != nil && limit > 0; d = b.due.first {
+		limit--
+		c := b.channels[d.ref.Channel()]
+		b.due.remove(d)
+		b.set(c, d, settling)
+		c.busy = b.mode == Contiguous
+		c.floor = nil
+		dst = append(dst, Settlement[P]{Ref: d.ref, Verdict: d.verdict, Payload: d.payload, turn: d.turn})
+	}
+	return dst
+}
+
+// settled takes the broker's confirmation of s.
+func (b *book[P]) settled(s *Settlement[P]) {
+	c, d := b.find(s.Ref)
+	if d == nil || d.state != settling || d.turn != s.turn {
+		return
+	}
+	if b.mode == Individual {
+		b.total.settled++
+		b.forget(c, d)
+		return
+	}
+	c.settledTo = max(c.settledTo, d.pos())
+	b.total.settled += b.forgetUpTo(c, d.pos())
+	b.settleEnded(c)
+}
+
+// failed takes the broker's refusal, or its silence.
+func (b *book[P]) failed(ref Ref, lost bool) {
+	c, d := b.find(ref)
+	if d == nil || d.state != settling {
+		return
+	}
+	switch {
+	case b.mode == Individual && lost:
+		b.total.lost++
+		b.forget(c, d)
+	case b.mode == Individual:
+		b.setDue(c, d)
+	case lost:
+		b.total.lost += b.forgetUpTo(c, d.pos())
+		b.settleEnded(c)
+	default:
+		b.set(c, d, committed)
+		b.settleEnded(c)
+	}
+}
+
+func (b *book[P]) settleEnded(c *channel[P]) {
+	c.busy = false
+	b.lowerFloor(c)
+}
+
+// forgetUpTo forgets what one settlement of a contiguous channel spoke for.
+func (b *book[P]) forgetUpTo(c *channel[P], pos Position) (n uint64) {
+	for _, q := range []*deque[P]{&c.main, &c.side} {
+		for q.n > 0 && q.at(0).pos <= pos && q.at(0).d.state.durable() {
+			b.forget(c, q.at(0).d)
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,14 @@
+package engine
+
+// Mutation plants a bug, so that a test can see whether the checks of the crash
+// suite find it. Zero in production; what cannot be planted here can be planted
+// by wrapping ports, stores and readers.
+type Mutation uint8
+
+// The mutations.
+const (
+	// BarrierNotAligned finishes a bundle at the first barrier.
+	BarrierNotAligned Mutation = iota + 1
+	// LedgerForgetsAbort does not give the deliveries of an abandoned epoch out again.
+	LedgerForgetsAbort
+)
