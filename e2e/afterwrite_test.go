@@ -77,7 +77,7 @@ func TestExampleSurvivesKill(t *testing.T) {
 		t.Fatalf("the last run: %v\n%s", err, out)
 	}
 	t.Logf("%d kills, %d runs ended before theirs; the last one:\n%s", *kills, finished, out)
-	checkOrders(t, filepath.Join(dir, "files"), orders)
+	checkOrders(t, filepath.Join(dir, "files"), orders, nil)
 	watcher.check(t)
 }
 
