@@ -16,11 +16,12 @@ import (
 // crash and replay: an idempotency key. Otherwise it only addresses the record
 // within its batch.
 type RecordID struct {
-	// Source is the name of the source transform, "" where the record stands for
-	// no delivery.
+	// Source names the source transform and the channel, "" where the record stands
+	// for no delivery.
 	Source string
-	// Ref is the delivery's channel and position, Ordinal counts the outputs made
-	// of it from 0. Without a delivery Ordinal counts the records of the batch.
+	// Ref is the delivery: its position is the same in every run, its channel number
+	// only in this one. Ordinal counts the outputs made of it from 0. Without a
+	// delivery Ordinal counts the records of the batch.
 	Ref     element.Ref
 	Ordinal uint32
 }
@@ -28,13 +29,14 @@ type RecordID struct {
 // Stable says whether the ID is the same after a replay.
 func (id RecordID) Stable() bool { return id.Ref != 0 }
 
-// String prints a stable ID as source/channel/position/ordinal.
+// String prints a stable ID as source/channel/position/ordinal: the same in every
+// run, an idempotency key.
 func (id RecordID) String() string {
 	if !id.Stable() {
 		return "#" + strconv.FormatUint(uint64(id.Ordinal), 10)
 	}
 	const positionBits = 48
-	return fmt.Sprintf("%s/%d/%d/%d", id.Source, id.Ref>>positionBits, id.Ref&(1<<positionBits-1), id.Ordinal)
+	return fmt.Sprintf("%s/%d/%d", id.Source, id.Ref&(1<<positionBits-1), id.Ordinal)
 }
 
 // Record is one element of a batch.

@@ -1,16 +1,13 @@
 package sinks
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gosluice/sluice/core"
 	"github.com/gosluice/sluice/core/coder"
 	"github.com/gosluice/sluice/core/element"
 	"github.com/gosluice/sluice/core/event"
-	"github.com/gosluice/sluice/core/fault"
 	"github.com/gosluice/sluice/core/store"
 	"github.com/gosluice/sluice/core/window"
 	"github.com/gosluice/sluice/internal/engine"
@@ -60,90 +57,6 @@ func newEffectHead[T, R any](t *engine.Task, name string, shared *staging[T, R],
 		effects: store.NewDelta(t.Space(store.Effect)), gather: map[gatherKey]*gathering{},
 		low: event.Min, hold: event.Max, end: event.Max,
 	}
-}
-
-// Open finds what is pending and what was gathered, and cleans up after earlier
-// runs and abandoned epochs.
-func (h *effectHead[T, R]) Open() error {
-	err := h.shared.recover(h.t.Context(), h.pendingTokens)
-	if err != nil {
-		return fmt.Errorf("recover what was staged before: %w", err)
-	}
-	for _, token := range h.shared.abandoned(h.t.Index) {
-		h.discard(token)
-	}
-	published := map[string]*gathering{}
-	if err := h.t.Load(store.Effect, func(r store.Row) error { return h.adopt(r, published) }); err != nil {
-		return err
-	}
-	err = h.rows.Load(func(prefix, value []byte) error { return h.regain(prefix, value, published) })
-	h.relax()
-	return err
-}
-
-// discard removes what an abandoned epoch staged.
-func (h *effectHead[T, R]) discard(token Token) {
-	h.t.Call(engine.CallStage, h.name+": discard", func(ctx context.Context) (any, error) {
-		return nil, h.shared.stager.Discard(ctx, token)
-	}, func(_ any, err error) {
-		if err != nil { // it stays until the next start cleans up
-			h.t.Logger().Warn("what was staged could not be removed", "sink", h.name, "error", err)
-		}
-	}, nil)
-}
-
-func (h *effectHead[T, R]) pendingTokens() (tokens []Token, err error) {
-	err = h.t.LoadAll(h.t.Space(store.Effect), func(r store.Row) error {
-		row, err := decodeEffect(r.Key, r.Value)
-		if err == nil {
-			tokens = append(tokens, row.token)
-		}
-		return err
-	})
-	return tokens, err
-}
-
-// adopt takes over a pending effect.
-func (h *effectHead[T, R]) adopt(r store.Row, published map[string]*gathering) error {
-	row, err := decodeEffect(r.Key, r.Value)
-	if err != nil {
-		return err
-	}
-	row.group = r.Group
-	b, err := parsePrefix(row.prefix)
-	if err != nil {
-		return err
-	}
-	b.phase, b.low, b.high, b.records = pending, row.low, row.high, row.records
-	published[string(b.prefix)] = b
-	h.live = append(h.live, b)
-	h.t.Adopt(h.effect(b, row))
-	return nil
-}
-
-// regain counts a held row: of a pending batch, or of one that is open again.
-func (h *effectHead[T, R]) regain(prefix, value []byte, published map[string]*gathering) error {
-	b := published[string(prefix)]
-	if b == nil {
-		var err error
-		if b, err = parsePrefix(prefix); err != nil {
-			return err
-		}
-		b.since = h.t.Now()
-		published[string(prefix)] = b
-		h.live = append(h.live, b)
-		h.gather[gatherKey{b.window, b.destination}] = b
-		h.end = min(h.end, b.window.Max())
-	}
-	b.stored++
-	if b.phase == open {
-		e, err := h.coder.Read(value)
-		if err != nil {
-			return err
-		}
-		b.note(e.Time, len(value))
-	}
-	return nil
 }
 
 // Data adds records to their batches.
@@ -248,160 +161,6 @@ func (h *effectHead[T, R]) age(b *gathering, now time.Time) {
 		return
 	}
 	h.close(b)
-}
-
-// stage prepares b elsewhere.
-func (h *effectHead[T, R]) stage(b *gathering) {
-	b.phase = staging_
-	h.calls++
-	batch := contents(b, h.rows, h.coder)
-	stager := h.shared.stager
-	h.t.Call(engine.CallStage, h.name+": stage", func(ctx context.Context) (any, error) {
-		return stager.Stage(ctx, batch)
-	}, func(v any, err error) {
-		h.calls--
-		h.staged(b, v, err)
-	}, func(v any, err error) {
-		if s, ok := v.(Staged); ok && err == nil && s.Token != nil {
-			_ = stager.Discard(context.Background(), s.Token) // left over: Recover removes it at the next start otherwise
-		}
-	})
-}
-
-// staged takes the outcome of staging b: an effect of the epoch being filled.
-func (h *effectHead[T, R]) staged(b *gathering, v any, err error) {
-	h.t.Touch()
-	if err != nil {
-		h.stageFailed(b, err)
-		return
-	}
-	h.t.Healthy("stage " + b.destination)
-	s := v.(Staged)
-	h.renumber()
-	row := &effectRow{
-		epoch: h.t.Epoch(), batch: h.closed*uint32(h.t.Stage.Workers) + uint32(h.t.Index),
-		prefix: b.prefix, low: b.low, high: b.high, records: b.records, token: s.Token,
-	}
-	h.closed++
-	for _, f := range s.Failed {
-		row.failed = append(row.failed, failedOrdinal{f.ID.Ordinal, f.Err.Error()})
-	}
-	b.phase = pending
-	h.shared.add(h.t.Index, s.Token)
-	h.tokens = append(h.tokens, s.Token)
-	row.group, _ = h.t.Groups()
-	h.effects.Put(row.group, row.key(), row.encode())
-	h.t.Start(h.effect(b, row))
-	h.t.AskClose(true)
-}
-
-func (h *effectHead[T, R]) stageFailed(b *gathering, err error) {
-	if fault.Of(err) == fault.Permanent {
-		h.failAll(b, err)
-		h.finish(b, nil)
-		return
-	}
-	h.t.Degraded("stage "+b.destination, err)
-	b.phase = due
-	b.attempt++
-	b.retryAt = h.t.Now().Add(retryDelay(b.attempt))
-	h.t.WakeAt(b.retryAt)
-}
-
-// effect is the publishing of b under the ID that its row fixes.
-func (h *effectHead[T, R]) effect(b *gathering, row *effectRow) engine.Effect {
-	id := EffectID{Store: h.t.StoreID(), Transform: h.name, Epoch: row.epoch, Batch: row.batch}
-	stager := h.shared.stager
-	return engine.Effect{
-		Key: string(row.key()),
-		Run: func(ctx context.Context) (any, error) { return stager.Publish(ctx, id, row.token) },
-		Done: func(v any, err error) {
-			outcome, _ := v.(Outcome[R])
-			h.published(b, row, outcome, err)
-		},
-	}
-}
-
-// published emits the results of b and forgets it.
-func (h *effectHead[T, R]) published(b *gathering, row *effectRow, o Outcome[R], err error) {
-	if err != nil {
-		h.failAll(b, err)
-	} else {
-		h.emit(b, o.Results)
-		h.failSome(b, row, o.Failed)
-	}
-	h.finish(b, row)
-	h.t.AskClose(true)
-}
-
-func (h *effectHead[T, R]) emit(b *gathering, results []R) {
-	for _, r := range results {
-		e := element.Element[R]{Value: r, Time: b.resultTime(), Window: b.window, Pane: event.NoFiring}
-		h.written(&e)
-	}
-}
-
-// failSome emits the records that were not staged or not published.
-func (h *effectHead[T, R]) failSome(b *gathering, row *effectRow, late []FailedRecord) {
-	reasons := map[uint32]string{}
-	for _, f := range row.failed {
-		reasons[f.ordinal] = f.reason
-	}
-	for _, f := range late {
-		reasons[f.ID.Ordinal] = f.Err.Error()
-	}
-	if len(reasons) == 0 {
-		return
-	}
-	h.eachRecord(b, func(r Record[T]) {
-		if reason, bad := reasons[r.ID.Ordinal]; bad {
-			h.failRecord(b, r, reason)
-		}
-	})
-}
-
-func (h *effectHead[T, R]) failAll(b *gathering, err error) {
-	h.eachRecord(b, func(r Record[T]) { h.failRecord(b, r, err.Error()) })
-}
-
-func (h *effectHead[T, R]) eachRecord(b *gathering, f func(Record[T])) {
-	for r, err := range contents(b, h.rows, h.coder).All {
-		if err != nil {
-			h.t.Fail(fmt.Errorf("%s: read back a failed batch: %w", h.name, err))
-		}
-		f(r)
-	}
-}
-
-func (h *effectHead[T, R]) failRecord(b *gathering, r Record[T], reason string) {
-	e := element.Element[T]{Value: r.Value, Time: r.Time, Window: b.window, Pane: event.NoFiring}
-	h.fail(&e, reason, b.attempt+1)
-}
-
-func (h *effectHead[T, R]) fail(e *element.Element[T], reason string, attempts int) {
-	f := element.Element[core.Failed[T]]{
-		Value: core.Failed[T]{Value: e.Value, Transform: h.name, Reason: reason, Attempts: attempts},
-		Time:  e.Time, Window: e.Window, Pane: e.Pane,
-	}
-	h.failed(&f)
-}
-
-// finish removes b and its rows with the epoch.
-func (h *effectHead[T, R]) finish(b *gathering, row *effectRow) {
-	h.rows.DeleteAll(b.prefix)
-	if row != nil {
-		key := row.key()
-		h.effects.Delete(row.group, key)
-		h.t.Forget(string(key))
-	}
-	for i, o := range h.live {
-		if o == b {
-			h.live = append(h.live[:i], h.live[i+1:]...)
-			break
-		}
-	}
-	b.fresh, b.committing = nil, nil
-	h.relax()
 }
 
 // relax finds the earliest record whose fate is open.

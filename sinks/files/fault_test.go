@@ -114,6 +114,44 @@ func TestMendedDisk(t *testing.T) {
 	}
 }
 
+// TestFaultWhileRepeating: a repeat that cannot look at what it published before
+// is tried again; it is no verdict on the file.
+func TestFaultWhileRepeating(t *testing.T) {
+	for _, removed := range []bool{false, true} { // whether the first call came to its end
+		for call := range 8 {
+			s := newStory(t)
+			w := on(linesWriter(t, "out"), s.disk, nil)
+			tok := mustStage(t, w, batchOf("late/west", crashLines...))
+			first := newScript()
+			if !removed {
+				first = crashAt(5, false) // before it removes the temporary file
+			}
+			_, _ = on(w, s.disk, first).Publish(t.Context(), effect, tok)
+			if len(s.disk.finals()) != 1 || len(s.disk.temps()) == 0 != removed {
+				t.Fatalf("files %v, temporary %v", s.disk.finals(), s.disk.temps())
+			}
+			if _, err := on(w, s.disk, failOnce(call, false, syscall.EIO)).Publish(t.Context(), effect, tok); err != nil {
+				transientAt(t, err, "out", syscall.EIO.Error())
+			}
+			mustPublish(t, on(w, s.disk, nil), effect, tok)
+			if err := s.check(); err != nil || len(s.disk.temps()) > 0 {
+				t.Errorf("call %d: %v, left %v", call, err, s.disk.temps())
+			}
+		}
+	}
+}
+
+// TestFolderTakenAway: the destination's folder goes while its file is linked.
+func TestFolderTakenAway(t *testing.T) {
+	s := newStory(t)
+	w := on(linesWriter(t, "out"), s.disk, nil)
+	tok := mustStage(t, w, batchOf("late/west", crashLines...))
+	const linkCall = 3 // mkdir, syncFolder, size, link
+	_, err := on(w, s.disk, failOnce(linkCall, false, syscall.ENOENT)).Publish(t.Context(), effect, tok)
+	transientAt(t, err, filepath.Join("out", "late"))
+	mustPublish(t, on(w, s.disk, nil), effect, tok)
+}
+
 func TestMissingDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	w := linesWriter(t, dir)

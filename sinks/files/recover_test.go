@@ -15,15 +15,15 @@ func TestRecoverKeepsWhatIsPending(t *testing.T) {
 	pending := mustStage(t, w, batchOf("", "pending"))
 	want := filesBelow(t, dir)
 	mustStage(t, w, batchOf("", "left over"))
-	foreign := filepath.Join(dir, tempDir, "notes.txt")
-	if err := os.WriteFile(foreign, nil, 0o600); err != nil {
+	foreign := tempDir + "/" + w.folder.owner + "-notes.txt" // no Stage makes such a name
+	if err := os.WriteFile(filepath.Join(dir, foreign), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 
 	if err := linesWriter(t, dir).Recover(t.Context(), []sinks.Token{pending}); err != nil {
 		t.Fatal(err)
 	}
-	want = append(want, tempDir+"/notes.txt")
+	want = append(want, foreign)
 	slices.Sort(want)
 	if got := filesBelow(t, dir); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
