@@ -25,6 +25,10 @@ func (o *Out[T]) Emit(v T) {
 		o.refuse(fmt.Errorf("Emit outside ProcessElement has no element to take the time from: use EmitIn"))
 		return
 	}
+	if o.at.Time >= event.Max {
+		o.refuse(fmt.Errorf("Cannot output with timestamp: the timer was set without an output timestamp (T19)"))
+		return
+	}
 	o.pending = append(o.pending, place(&o.at, v))
 }
 

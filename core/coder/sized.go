@@ -15,7 +15,7 @@ func ReadSized(b []byte) (sized, rest []byte, err error) {
 		return nil, nil, malformed("sized", "no length, or one past the end of %d bytes", len(b))
 	}
 	end := head + int(n)
-	return b[head:end], b[end:], nil
+	return b[head:end:end], b[end:], nil
 }
 
 // closeSized writes the length of what follows dst[mark], a byte kept for it, into

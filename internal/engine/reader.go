@@ -216,6 +216,7 @@ func (rd *reader) settled(list []source.Settlement, failures []source.Failure, e
 		}
 	}
 	rd.ledger.Settled(rd.due, undone...)
+	rd.region.wakeReader(rd) // it may have waited for room
 	rd.region.wakeReader(rd) // the quota may allow more now
 	key := "settle " + rd.name()
 	if first == nil {

@@ -79,7 +79,6 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 		return false, nil
 	}
 	if h.overQuota() {
-		h.t.AskClose(true)
 		return false, nil
 	}
 	p, err := h.rd.conn.Poll(h.buf)
@@ -93,14 +92,14 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 		h.lift() // what was committed is announced before any element
 		h.t.sendWatermark()
 	}
+	h.rd.finished = h.rd.finished || p.Finished
+	for _, c := range p.Resolved {
+		h.rd.ledger.Resolve(acks.Channel(c))
+	}
 	if p.N > 0 {
 		h.t.Touch()
 		h.feed(h.buf[:p.N], now)
 	}
-	for _, c := range p.Resolved {
-		h.rd.ledger.Resolve(acks.Channel(c))
-	}
-	h.rd.finished = h.rd.finished || p.Finished
 	h.lift()
 	return p.N > 0 || p.Finished, nil
 }
@@ -145,7 +144,10 @@ func (h *sourceHead) started(list []source.Start) error {
 	return nil
 }
 
+// feed puts new messages into the bundle. All of them are in the ledger before the
+// first is processed: what fails in the middle loses none.
 func (h *sourceHead) feed(messages []source.Message, now time.Time) {
+	fresh := messages[:0]
 	for i := range messages {
 		m := &messages[i]
 		received := m.Received
@@ -153,26 +155,34 @@ func (h *sourceHead) feed(messages []source.Message, now time.Time) {
 			received = now
 		}
 		_, arrival := h.rd.ledger.TakeNew(acks.Channel(m.Channel), acks.Position(m.Position), *m, len(m.Data), received, h.t.epoch)
-		if arrival != acks.New {
+		switch arrival {
+		case acks.New:
+			fresh = append(fresh, *m)
+		case acks.Committed:
+			h.t.region.wake() // it is to be settled again
+			fallthrough
+		default:
 			h.rd.counts.Duplicates.Add(1)
-			if arrival == acks.Committed {
-				h.t.region.wake()
-			}
-			continue
 		}
-		h.take(m)
 	}
 	h.rd.counts.Read.Add(int64(len(messages)))
+	for i := range fresh {
+		h.take(&fresh[i])
+	}
 }
 
 func (h *sourceHead) feedAgain(entries []acks.Entry[source.Message]) {
 	h.t.Touch()
-	for i := range entries {
-		if h.rd.ledger.Take(entries[i].Ref, h.t.epoch) {
-			h.take(&entries[i].Payload)
+	kept := entries[:0]
+	for _, e := range entries {
+		if h.rd.ledger.Take(e.Ref, h.t.epoch) {
+			kept = append(kept, e)
 		}
 	}
-	h.rd.counts.Replayed.Add(int64(len(entries)))
+	h.rd.counts.Replayed.Add(int64(len(kept)))
+	for i := range kept {
+		h.take(&kept[i].Payload)
+	}
 	h.lift()
 }
 
@@ -204,14 +214,15 @@ func (h *sourceHead) lift() {
 }
 
 // overQuota keeps what is unsettled within what the broker grants and memory
-// allows; half of the quota asks for a close.
+// allows; half of the quota asks for a close, if there is something to commit.
 func (h *sourceHead) overQuota() bool {
 	s := h.rd.ledger.Stats()
 	quota := h.rd.stage.Source.Caps.Quota
-	if quota > 0 && s.Unsettled >= quota/2 {
-		h.t.region.pulse(true)
+	over := quota > 0 && s.Unsettled >= quota || s.Bytes >= unsettledBytesMax
+	if h.dirty && (over || quota > 0 && s.Unsettled >= quota/2) {
+		h.t.AskClose(true)
 	}
-	return quota > 0 && s.Unsettled >= quota || s.Bytes >= unsettledBytesMax
+	return over
 }
 
 // unsettledBytesMax bounds the payloads of unsettled deliveries of one reader.

@@ -82,6 +82,9 @@ type hooks struct {
 func newTask(r *Region, s *Stage, index int) *Task {
 	t := &Task{Stage: s, Index: index, region: r, epoch: r.epoch, low: event.Min, out: event.Min}
 	t.ctx, t.cancel = context.WithCancel(r.ctx)
+	for _, v := range []*atomic.Int64{&t.view.in, &t.view.out, &t.view.hold} {
+		v.Store(int64(event.Min))
+	}
 	return t
 }
 

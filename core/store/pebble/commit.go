@@ -70,6 +70,7 @@ func (s *db) write(fill func(b *pebbledb.Batch, seq uint64) error) (seq uint64, 
 	if err := b.SyncWait(); err != nil {
 		return 0, s.fault.set(err)
 	}
+	raise(&s.witness.synced, seq)
 	return seq, b.Close()
 }
 
@@ -80,6 +81,9 @@ func (s *db) enqueue(b *pebbledb.Batch, fill func(b *pebbledb.Batch, seq uint64)
 	if err := fill(b, s.order.seq); err != nil {
 		return 0, err
 	}
+	if err := b.Set([]byte(keySeq), binary.BigEndian.AppendUint64(nil, s.order.seq), nil); err != nil {
+		return 0, err
+	}
 	return s.order.seq, s.fault.guard(func() error { return s.p.ApplyNoSyncWait(b, pebbledb.Sync) })
 }
 
@@ -87,7 +91,7 @@ func (s *db) enqueue(b *pebbledb.Batch, fill func(b *pebbledb.Batch, seq uint64)
 func (s *db) logged(c *store.Commit, seq uint64) {
 	for _, d := range c.Deltas {
 		if d.Len() > 0 {
-			s.log(d.Space).reach(seq)
+			raise(&s.log(d.Space).synced, seq)
 		}
 	}
 	s.unfolded.Add(int64(c.Size()))

@@ -17,6 +17,7 @@ const (
 	cacheBytes    = 16 << 20
 	memTableBytes = 16 << 20
 	memTablesMax  = 4
+	l0FilesMax    = 10 // in one place: more, and scans look into more; fewer, and rows are rewritten more often
 )
 
 // db is an open directory.
@@ -26,10 +27,10 @@ type db struct {
 	path  string
 	lock  *pebbledb.Lock
 
-	usage usage
-	fault fault
-	wal   walWatch
-	p     *pebbledb.DB
+	usage   usage
+	fault   fault
+	witness witness
+	p       *pebbledb.DB
 
 	// order is held from the choice of a sequence number until the batch is in the
 	// write-ahead log.
@@ -60,8 +61,8 @@ func newDB(d *dir, files vfs.FS, path string, lock *pebbledb.Lock, m marker) *db
 	s := &db{dir: d, files: files, path: path, lock: lock}
 	s.usage.idle = make(chan struct{})
 	s.fault.log = d.log()
-	s.wal = walWatch{files: files, path: path, fault: &s.fault}
-	s.wal.mu.marker = m
+	s.witness.files, s.witness.path, s.witness.fault = files, path, &s.fault
+	s.witness.mu.marker = m
 	s.folder = newFolder()
 	s.mu.regions = make(map[store.RegionID]*region)
 	return s
@@ -75,19 +76,21 @@ func (s *db) options() *pebbledb.Options {
 		CacheSize:                   cacheBytes,
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: memTablesMax,
+		L0CompactionThreshold:       l0FilesMax,
+		L0StopWritesThreshold:       3 * l0FilesMax,
 		FormatMajorVersion:          pebbledb.FormatNewest,
 		Logger:                      &s.fault,
 		EventListener: &pebbledb.EventListener{
 			BackgroundError: s.fault.background,
 			DataCorruption:  s.fault.corruption,
-			WALCreated:      s.wal.created,
+			WALCreated:      s.witness.created,
 		},
 	}
 }
 
 // start opens the database of a directory that is locked and has a marker.
 func (s *db) start() error {
-	m := s.wal.marker()
+	m := s.witness.marker()
 	if m.wal > 0 {
 		if err := s.verify(m); err != nil {
 			return err
@@ -146,8 +149,10 @@ func (s *db) load(m marker) error {
 	if err == nil && r.id == "" {
 		err = s.fault.guard(func() error { return s.p.Set([]byte(keyID), []byte(m.id), pebbledb.Sync) })
 	}
+	s.order.seq = r.seq
+	s.witness.synced.Store(r.seq) // opening flushes what it recovers
 	if err == nil {
-		err = s.wal.ready()
+		err = s.witness.write()
 	}
 	if err == nil {
 		err = s.fault.get()
@@ -158,12 +163,11 @@ func (s *db) load(m marker) error {
 	s.mu.logs = r.logs
 	s.manifest.value.Store(&r.manifest)
 	s.unfolded.Store(r.unfolded)
-	s.order.seq = s.wal.marker().wal << 32 // above all numbers given before
 	return classify(err)
 }
 
 // ID implements [store.Store].
-func (s *db) ID() string { return s.wal.marker().id }
+func (s *db) ID() string { return s.witness.marker().id }
 
 // Epoch implements [store.Store].
 func (s *db) Epoch(id store.RegionID) (epoch uint64, err error) {

@@ -22,7 +22,9 @@
 //  4. After a failed write, or damage found while running, nothing is known about
 //     the disk any more: every further call fails with that first error, and only
 //     another Open, which reads what is there, gets out of it.
-//  5. The marker names a write-ahead log; at Open this or a newer one exists.
+//  5. The marker names a write-ahead log and a write; at Open these or newer ones
+//     are there. So after Close every missing byte is noticed; after a crash, all
+//     but damage in the last 32 KiB of the log, which looks like what a crash does.
 //
 // Format of a directory, version 1: the file SLUICE (see marker.go) and a Pebble
 // database whose keys are listed in keys.go.

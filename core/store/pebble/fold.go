@@ -12,11 +12,11 @@ const (
 	// foldBytesDefault is how long the delta log gets before all of it is folded:
 	// long enough that a cell which changes every epoch is folded once for many,
 	// short enough that Open and Scan have little to do.
-	foldBytesDefault = 8 << 20
+	foldBytesDefault = 16 << 20
 	// foldFactorMax times that, and commits fold themselves before they return.
 	foldFactorMax = 4
 	// foldStepBytes bounds the blobs of one batch, but for a larger commit.
-	foldStepBytes = 8 << 20
+	foldStepBytes = 16 << 20
 )
 
 // spaceLog is where the delta log of one space stands.
@@ -25,16 +25,6 @@ type spaceLog struct {
 	synced atomic.Uint64 // highest sequence number of an entry that is synced
 	mu     sync.Mutex    // held while folding and while a scan chooses its state
 	folded uint64        // no entry up to here is left; guarded by mu
-}
-
-// reach raises synced to seq.
-func (l *spaceLog) reach(seq uint64) {
-	for {
-		old := l.synced.Load()
-		if old >= seq || l.synced.CompareAndSwap(old, seq) {
-			return
-		}
-	}
 }
 
 // foldAll folds every space, until the folder is told to end.

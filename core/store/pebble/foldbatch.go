@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 
@@ -20,13 +21,14 @@ type foldBatch struct {
 	blobBytes int
 	records   []store.Record
 	perGroup  [store.Groups]int
+	shared    int // bytes that all keys begin with
 	changes   []change
 }
 
 // change is where a record stands in the order of rows: a group's changes are
 // sorted by section, then key, then by which came first.
 type change struct {
-	head uint64 // the first bytes of the key, which decide most comparisons
+	head uint64 // the first bytes of the key that tell keys apart, most of the time
 	at   uint32 // index of the record
 	// section counts the DeleteRange records of the group before this one, which
 	// must not change places with others: it has a section of its own.
@@ -85,6 +87,7 @@ func firstError(errs ...error) error {
 // parse makes records of the blobs and sorts them by row.
 func (f *foldBatch) parse(space store.Space) error {
 	begin := 0
+	f.shared = math.MaxInt
 	for _, end := range f.ends {
 		d, err := store.ReadDelta(space, f.blobs[begin:end])
 		if err != nil {
@@ -93,6 +96,7 @@ func (f *foldBatch) parse(space store.Space) error {
 		for r := range d.Records() {
 			f.records = append(f.records, r)
 			f.perGroup[r.Group]++
+			f.shared = sharedBytes(f.records[0].Key, r.Key, f.shared)
 		}
 		begin = end
 	}
@@ -112,7 +116,7 @@ func (f *foldBatch) sort() {
 	var section [store.Groups]uint32
 	for i := range f.records {
 		r := &f.records[i]
-		c := change{head: head(r.Key), at: uint32(i), section: section[r.Group]}
+		c := change{head: head(r.Key[f.shared:]), at: uint32(i), section: section[r.Group]}
 		if r.Op == store.DeleteRange {
 			c.section++
 			section[r.Group] += 2
@@ -123,6 +127,19 @@ func (f *foldBatch) sort() {
 	for g := range store.Groups {
 		slices.SortFunc(f.changes[begin[g]:next[g]], f.compare)
 	}
+}
+
+// sharedBytes counts the bytes, at most limit, that a and b both begin with.
+func sharedBytes(a, b []byte, limit int) int {
+	limit = min(limit, len(a), len(b))
+	if bytes.Equal(a[:limit], b[:limit]) {
+		return limit
+	}
+	n := 0
+	for a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // head is the first 8 bytes of key as a number with the same order.

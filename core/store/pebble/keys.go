@@ -14,9 +14,11 @@ import (
 //	0 'e' region4                             the region's epoch, 8 bytes
 //	0 'i'                                     the id of the marker
 //	0 'm'                                     the manifest
+//	0 's'                                     the last sequence number, 8 bytes
 const (
 	keyID       = "\x00i"
 	keyManifest = "\x00m"
+	keySeq      = "\x00s"
 	epochPrefix = "\x00e"
 	logPrefix   = "\x00d"
 

@@ -16,6 +16,7 @@ import (
 //	format 1
 //	id 0f3c…
 //	wal 12
+//	last 4711
 //	sum 8d1f04aa
 //
 // The first two lines and the last, a CRC-32C of all before it, are the same in
@@ -35,12 +36,15 @@ type marker struct {
 	// older than it may be gone, it or a newer one may not. 0 while the database
 	// is being made and nothing was committed yet.
 	wal uint64
+	// last is a sequence number that had been synced by then: the write that had
+	// it, or a later one, is in the database.
+	last uint64
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (m marker) encode() []byte {
-	b := fmt.Appendf(nil, "%sformat %d\nid %s\nwal %d\n", markerTitle, formatVersion, m.id, m.wal)
+	b := fmt.Appendf(nil, "%sformat %d\nid %s\nwal %d\nlast %d\n", markerTitle, formatVersion, m.id, m.wal, m.last)
 	return fmt.Appendf(b, "sum %08x\n", crc32.Checksum(b, castagnoli))
 }
 
@@ -57,7 +61,7 @@ func parseMarker(b []byte) (marker, error) {
 		return marker{}, fmt.Errorf("%w: format %d, this program knows %d", store.ErrVersion, format, formatVersion)
 	}
 	if err == nil {
-		_, err = fmt.Sscanf(string(body), markerTitle+"format 1\nid %s\nwal %d\n", &m.id, &m.wal)
+		_, err = fmt.Sscanf(string(body), markerTitle+"format 1\nid %s\nwal %d\nlast %d\n", &m.id, &m.wal, &m.last)
 	}
 	if err != nil {
 		return marker{}, fmt.Errorf("%w: the file %s cannot be read: %v", store.ErrDamaged, markerName, err)

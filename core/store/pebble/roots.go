@@ -13,6 +13,7 @@ import (
 type roots struct {
 	id       string // empty if the database was not made to the end
 	manifest []byte
+	seq      uint64
 	epochs   map[store.RegionID]uint64
 	logs     map[store.Space]*spaceLog
 	unfolded int64 // bytes of blobs in the logs
@@ -49,6 +50,8 @@ func (r *roots) add(key, value []byte) error {
 		r.id = string(value)
 	case string(key) == keyManifest:
 		r.manifest = append([]byte{}, value...)
+	case string(key) == keySeq && len(value) == 8:
+		r.seq = binary.BigEndian.Uint64(value)
 	case bytes.HasPrefix(key, []byte(epochPrefix)) && len(key) == epochBytes && len(value) == 8:
 		region := store.RegionID(binary.BigEndian.Uint32(key[len(epochPrefix):]))
 		r.epochs[region] = binary.BigEndian.Uint64(value)
@@ -70,14 +73,17 @@ func (r *roots) addEntry(key, blob []byte) error {
 		l = &spaceLog{Space: space}
 		r.logs[space] = l
 	}
-	l.reach(seqOf(key)) // ascending
+	raise(&l.synced, seqOf(key))
 	r.unfolded += int64(len(blob))
 	return nil
 }
 
 // check compares the roots with the marker of the directory they were found in.
 func (r *roots) check(m marker) error {
-	if r.id == m.id || r.id == "" && m.wal == 0 {
+	switch {
+	case r.seq < m.last:
+		return fmt.Errorf("%w: of %d writes the last %d are missing", store.ErrDamaged, m.last, m.last-r.seq)
+	case r.id == m.id, r.id == "" && m.wal == 0:
 		return nil
 	}
 	return fmt.Errorf("%w: the database has the id %q, the file %s has %q", store.ErrDamaged, r.id, markerName, m.id)

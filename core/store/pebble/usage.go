@@ -86,7 +86,13 @@ func (s *db) Close() error {
 	if s.fault.wrecked() {
 		return s.named("close", fmt.Errorf("the engine cannot be closed, end this process: %w", s.fault.get()))
 	}
-	err := s.p.Close()
+	err := s.fault.get()
+	if err == nil {
+		err = s.witness.write()
+	}
+	if e := s.p.Close(); err == nil {
+		err = e
+	}
 	if e := s.lock.Close(); err == nil {
 		err = e
 	}
