@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"core/store":   nil,
 	"core/window":  {"core/event"},
 	"core/element": {"core/event", "core/window"},
-	"core/coder":   {"core/event"},
+	"core/coder":   {"core/event", "core/window", "core/element", "core/fault"},
 	"core/source":  {"core/event"},
 
 	"core/store/memory":    {"core/store"},
@@ -90,6 +90,7 @@ var thirdParty = map[string][]string{
 	"github.com/twmb/franz-go":       {"e2e/emulators/..."},
 	"cloud.google.com/go/pubsub":     {"connectors/pubsubio", "e2e/emulators/...", "examples/..."},
 	"google.golang.org/api":          {"connectors/pubsubio", "e2e/emulators/...", "examples/..."},
+	"github.com/googleapis/gax-go":   {"connectors/pubsubio"},
 	"google.golang.org/grpc":         {"connectors/pubsubio", "e2e/emulators/...", "examples/..."},
 	"github.com/cockroachdb/pebble":  {"core/store/pebble"},
 	"github.com/prometheus":          {"core", "internal/drive", "cmd/...", "examples/..."},

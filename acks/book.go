@@ -83,14 +83,14 @@ func (b *book[P]) set(c *channel[P], d *delivery[P], s state) {
 }
 
 // admit holds a new delivery in state s.
-func (b *book[P]) admit(c *channel[P], pos Position, payload *P, bytes int, now time.Time, s state) *delivery[P] {
+func (b *book[P]) admit(c *channel[P], in *incoming, payload *P, s state) *delivery[P] {
 	d := b.pool.get()
-	d.ref, d.payload, d.bytes, d.state = MakeRef(c.id, pos), *payload, bytes, s
+	d.ref, d.payload, d.bytes, d.state = MakeRef(c.id, in.pos), *payload, in.bytes, s
 	c.count[s]++
 	b.count[s]++
-	b.bytes += int64(bytes)
+	b.bytes += int64(in.bytes)
 	c.hold(d)
-	b.received(d, now)
+	b.received(d, in.now)
 	return d
 }
 
@@ -114,11 +114,11 @@ func (b *book[P]) unreceive(d *delivery[P]) {
 }
 
 // replace gives d the payload and lease of a newer copy.
-func (b *book[P]) replace(d *delivery[P], payload *P, bytes int, now time.Time) {
-	b.bytes += int64(bytes - d.bytes)
-	d.payload, d.bytes = *payload, bytes
+func (b *book[P]) replace(d *delivery[P], in *incoming, payload *P) {
+	b.bytes += int64(in.bytes - d.bytes)
+	d.payload, d.bytes = *payload, in.bytes
 	b.unreceive(d)
-	b.received(d, now)
+	b.received(d, in.now)
 }
 
 // forget drops d.

@@ -36,6 +36,11 @@ type channel[P any] struct {
 	missing int
 	arrived map[Position]struct{}
 
+	// takenTo and takenIn are position and epoch of the last take, see regular.go.
+	takenTo   Position
+	takenIn   uint64
+	irregular bool
+
 	// replayFrom: nothing waits below it.
 	replayFrom Position
 

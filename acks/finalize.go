@@ -1,6 +1,7 @@
 package acks
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,9 @@ func (r *Registry) giveBack(list []Pending) {
 		s.ended(p.c)
 		p.c.attempts--
 		p.c.state = ready
+		if p.c.expiry.place == 0 {
+			heap.Push(&s.expiries, &p.c.expiry)
+		}
 		p.c.bundle.todo = append(p.c.bundle.todo, p.c)
 	}
 	s.queue(list[0].c.bundle)

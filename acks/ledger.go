@@ -105,19 +105,14 @@ const (
 func (l *Ledger[P]) Receive(ch Channel, pos Position, payload P, bytes int, now time.Time) (Ref, Arrival) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, ref, arrival := l.mu.book.receive(ch, pos, &payload, bytes, now, fresh)
-	return ref, arrival
+	return l.mu.book.receive(&incoming{ch: ch, pos: pos, bytes: bytes, now: now}, &payload)
 }
 
 // TakeNew is Receive, and Take if the delivery is New.
 func (l *Ledger[P]) TakeNew(ch Channel, pos Position, payload P, bytes int, now time.Time, epoch uint64) (Ref, Arrival) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d, ref, arrival := l.mu.book.receive(ch, pos, &payload, bytes, now, read)
-	if arrival == New {
-		d.epoch = epoch
-	}
-	return ref, arrival
+	return l.mu.book.receive(&incoming{ch: ch, pos: pos, bytes: bytes, now: now, taken: true, epoch: epoch}, &payload)
 }
 
 // Take puts a received, replayed or blocked delivery into the bundle of epoch, with

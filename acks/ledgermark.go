@@ -51,6 +51,8 @@ func (l *Ledger[P]) Mark(ch Channel, epoch uint64) Mark {
 		m := c.known.public()
 		m.Holes, m.Ahead = slices.Clone(m.Holes), slices.Clone(m.Ahead)
 		return m
+	case c.regular():
+		return Mark{Floor: c.regularFloor(epoch)}
 	}
 	return c.mark(epoch, nil, nil).public()
 }

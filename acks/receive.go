@@ -2,41 +2,64 @@ package acks
 
 import "time"
 
-// receive enters a delivery. A new one gets state s.
-func (b *book[P]) receive(ch Channel, pos Position, payload *P, bytes int, now time.Time, s state) (*delivery[P], Ref, Arrival) {
-	c := b.channel(ch)
-	if c == nil || pos > MaxPosition {
+// incoming is a delivery that arrives. Its payload goes beside it: a pointer in here
+// would move each payload to the heap.
+type incoming struct {
+	ch    Channel
+	pos   Position
+	bytes int
+	now   time.Time
+	// taken: if it is new, it enters the bundle of epoch at once.
+	taken bool
+	epoch uint64
+}
+
+// receive enters a delivery.
+func (b *book[P]) receive(in *incoming, payload *P) (Ref, Arrival) {
+	c := b.channel(in.ch)
+	if c == nil || in.pos > MaxPosition {
 		b.total.refused++
-		return nil, 0, Refused
+		return 0, Refused
 	}
 	b.total.received++
-	if pos == 0 {
-		pos = max(c.last, c.known.top()) + 1
+	if in.pos == 0 {
+		in.pos = max(c.last, c.known.top()) + 1
 	}
 	if c.missing > 0 {
-		c.noteArrival(pos)
+		c.noteArrival(in.pos)
 	}
-	if pos <= c.last {
-		if d := c.find(pos); d != nil {
-			return d, d.ref, b.copyOf(c, d, payload, bytes, now, s)
+	if in.pos <= c.last {
+		if d := c.find(in.pos); d != nil {
+			return d.ref, b.copyOf(c, d, in, payload)
 		}
 	}
-	if c.known.Has(pos) {
+	if c.known.Has(in.pos) {
 		b.total.duplicates++
-		return nil, b.again(c, pos, payload, bytes, now), Committed
+		return b.again(c, in, payload), Committed
 	}
-	d := b.admit(c, pos, payload, bytes, now, s)
-	return d, d.ref, New
+	d := b.admit(c, in, payload, fresh)
+	b.enter(c, d, in)
+	return d.ref, New
+}
+
+// enter takes a fresh delivery if it shall be.
+func (b *book[P]) enter(c *channel[P], d *delivery[P], in *incoming) {
+	if in.taken {
+		b.set(c, d, read)
+		d.epoch = in.epoch
+		c.noteTake(in.pos, in.epoch)
+	}
 }
 
 // copyOf enters a copy of d, which is held.
-func (b *book[P]) copyOf(c *channel[P], d *delivery[P], payload *P, bytes int, now time.Time, s state) Arrival {
-	b.replace(d, payload, bytes, now)
+func (b *book[P]) copyOf(c *channel[P], d *delivery[P], in *incoming, payload *P) Arrival {
+	b.replace(d, in, payload)
 	if d.state == settling && d.verdict.Action == Rejected { // the broker has heard already
 		d.turn++
 		d.verdict = Verdict{}
-		b.set(c, d, s)
-		c.revert(d.pos())
+		b.set(c, d, fresh)
+		c.revert(in.pos)
+		b.enter(c, d, in)
 		return New
 	}
 	b.total.duplicates++
@@ -51,17 +74,15 @@ func (b *book[P]) copyOf(c *channel[P], d *delivery[P], payload *P, bytes int, n
 }
 
 // again has a copy of what is committed and forgotten settled once more.
-func (b *book[P]) again(c *channel[P], pos Position, payload *P, bytes int, now time.Time) Ref {
-	if b.mode == Contiguous {
-		if pos > c.settledTo {
-			b.admit(c, pos, payload, bytes, now, committed)
-			b.lowerFloor(c)
-		}
-		return MakeRef(c.id, pos)
+func (b *book[P]) again(c *channel[P], in *incoming, payload *P) Ref {
+	switch {
+	case b.mode == Individual:
+		b.due.push(b.admit(c, in, payload, due))
+	case in.pos > c.settledTo:
+		b.admit(c, in, payload, committed)
+		b.lowerFloor(c)
 	}
-	d := b.admit(c, pos, payload, bytes, now, due)
-	b.due.push(d)
-	return d.ref
+	return MakeRef(c.id, in.pos)
 }
 
 func (b *book[P]) setDue(c *channel[P], d *delivery[P]) {
@@ -69,7 +90,7 @@ func (b *book[P]) setDue(c *channel[P], d *delivery[P]) {
 	b.due.push(d)
 }
 
-// take puts d into the bundle of epoch.
+// take puts the delivery of ref into the bundle of epoch.
 func (b *book[P]) take(ref Ref, epoch uint64) bool {
 	c, d := b.find(ref)
 	if d == nil || d.state.durable() {
@@ -79,6 +100,7 @@ func (b *book[P]) take(ref Ref, epoch uint64) bool {
 		b.set(c, d, read)
 	}
 	d.epoch, d.verdict = epoch, Verdict{}
+	c.noteTake(d.pos(), epoch)
 	return true
 }
 
@@ -89,10 +111,11 @@ func (b *book[P]) judge(ref Ref, v Verdict) error {
 	if b.channel(ref.Channel()) == nil {
 		return ErrClosed
 	}
-	_, d := b.find(ref)
+	c, d := b.find(ref)
 	if d == nil || d.state != read {
 		return ErrNotTaken
 	}
 	d.verdict = v
+	c.irregular = c.irregular || v.Action != Acked
 	return nil
 }

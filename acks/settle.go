@@ -1,5 +1,7 @@
 package acks
 
+import "slices"
+
 // commit makes the epochs up to epoch durable.
 func (b *book[P]) commit(epoch uint64) {
 	for _, c := range b.channels {
@@ -10,20 +12,43 @@ func (b *book[P]) commit(epoch uint64) {
 }
 
 func (b *book[P]) commitChannel(c *channel[P], epoch uint64) {
-	m := c.mark(epoch, c.spareHoles[:0], c.spareAhead[:0])
-	c.spareHoles, c.spareAhead = c.known.Holes, c.known.Ahead
-	c.known = m
+	if c.regular() {
+		c.known.Floor = c.regularFloor(epoch)
+		b.commitRegular(c)
+	} else {
+		m := c.mark(epoch, c.spareHoles[:0], c.spareAhead[:0])
+		c.spareHoles, c.spareAhead = c.known.Holes, c.known.Ahead
+		c.known = m
+		b.commitWalk(c, epoch)
+	}
+	c.firstNotDurable()
+	if b.mode == Contiguous {
+		b.lowerFloor(c)
+	}
+}
+
+func (b *book[P]) commitWalk(c *channel[P], epoch uint64) {
 	for it := c.notDurable(); ; {
 		d := it.next()
 		if d == nil {
-			break
+			return
 		}
 		if d.state == read && d.epoch <= epoch {
 			b.decide(c, d)
 		}
 	}
-	if c.firstNotDurable(); b.mode == Contiguous {
-		b.lowerFloor(c)
+}
+
+// commitRegular is commitWalk for a regular channel whose floor is found.
+func (b *book[P]) commitRegular(c *channel[P]) {
+	for i := c.main.search(c.main.from); i < c.main.n; i++ {
+		s := c.main.at(i)
+		if s.pos > c.known.Floor {
+			return
+		}
+		if s.d != nil && s.d.state == read {
+			b.decide(c, s.d)
+		}
 	}
 }
 
@@ -99,7 +124,9 @@ func (b *book[P]) takeDue(dst []Settlement[P], limit int) []Settlement[P] {
 		b.set(c, d, settling)
 		c.busy = b.mode == Contiguous
 		c.floor = nil
-		dst = append(dst, Settlement[P]{Ref: d.ref, Verdict: d.verdict, Payload: d.payload, turn: d.turn})
+		dst = slices.Grow(dst, 1)[:len(dst)+1] // and no second copy of a large payload
+		to := &dst[len(dst)-1]
+		to.Ref, to.Verdict, to.Payload, to.turn = d.ref, d.verdict, d.payload, d.turn
 	}
 	return dst
 }

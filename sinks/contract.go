@@ -111,7 +111,8 @@ type Staged struct {
 // durable. Its token is committed as a pending effect. Publish makes it visible
 // under id; it is repeated until it returns nil, in later runs too, and
 // concurrent repeats of one id must leave one result. "Already exists" is
-// success only where the object carries the same id or checksum.
+// success only where the object carries the same effect ID and checksum (a file
+// carries the ID in its name); anything else is an error.
 type Stager[T, R any] interface {
 	Stage(ctx context.Context, b Batch[T]) (Staged, error)
 	Publish(ctx context.Context, id EffectID, token Token) (Outcome[R], error)

@@ -32,6 +32,9 @@ func classOf(err error) fault.Class {
 	case errors.Is(err, jetstream.ErrNotPullConsumer):
 		return fault.Permanent
 	case errors.As(err, &api):
+		if api.ErrorCode == jetstream.JSErrCodeConsumerCreate { // "can not be updated"
+			return fault.Permanent
+		}
 		return classOfCode(api.Code)
 	}
 	return fault.Transient

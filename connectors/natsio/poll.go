@@ -19,6 +19,7 @@ func (r *reader) Poll(dst []source.Message) (source.Polled, error) {
 	told := r.mu.fatal != nil || r.mu.incident != nil
 	arm := !told && err == nil && r.maybeArmLocked(&p)
 	more := r.mu.pulls.due() && !r.mu.end.finished
+	left := len(r.mu.inbox.held) > 0
 	r.mu.Unlock()
 
 	if more {
@@ -27,7 +28,7 @@ func (r *reader) Poll(dst []source.Message) (source.Polled, error) {
 	switch {
 	case arm:
 		signal(r.armed)
-	case p.N > 0 || told || err != nil:
+	case p.N > 0 || told || left || err != nil:
 		// There may be more: the poll that finds nothing arms.
 		r.opts.Wake()
 	}
@@ -101,10 +102,11 @@ func (r *reader) takeLocked(h *held, dst *source.Message) bool {
 	return true
 }
 
-// maybeArmLocked arms after a poll that found nothing.
+// maybeArmLocked arms after a poll that found nothing. A message may have arrived
+// since: the receiving goroutine takes it at once then.
 func (r *reader) maybeArmLocked(p *source.Polled) bool {
 	b := &r.mu.inbox
-	if p.N > 0 || b.armed || !b.empty() || r.mu.end.finished {
+	if p.N > 0 || b.armed || len(b.held) > 0 || r.mu.end.finished {
 		return false
 	}
 	b.armed = true

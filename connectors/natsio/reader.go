@@ -29,6 +29,7 @@ type reader struct {
 	sub                 *nats.Subscription
 	status              chan nats.Status
 	confirms            *confirmer
+	ops                 opsPool
 
 	// armed: the receiving goroutine is to wait on the channel. more: a request may
 	// be due. ask: the watch goroutine is to look now. Each holds one token.

@@ -25,7 +25,8 @@ func (r *reader) receive() {
 	}
 }
 
-// arrived takes the first message after a pause. A delivery ends the wait.
+// arrived takes the first message after a pause; it and what came with it count as
+// received now. A delivery ends the wait.
 func (r *reader) arrived(m *nats.Msg) bool {
 	now := time.Now()
 	r.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -20,13 +19,6 @@ var (
 	bodyProgress = []byte("+WPI")
 )
 
-// op is one acknowledgement on its way.
-type op struct {
-	subject string
-	body    []byte
-	err     error
-}
-
 var (
 	errHandle     = fault.Errorf(fault.Bug, "the handle is not a delivery of this source")
 	errVerdict    = fault.Errorf(fault.Permanent, "no such verdict here (AckAll has none on one message)")
@@ -40,17 +32,10 @@ func (r *reader) Settle(ctx context.Context, list []source.Settlement) []source.
 	if len(list) == 0 {
 		return nil
 	}
-	ops := make([]op, len(list))
 	if r.cfg.AckPolicy == AckAll {
-		r.settleUpTo(ctx, list, ops)
-	} else {
-		r.settleEach(ctx, list, ops)
+		return r.settleUpTo(ctx, list)
 	}
-	r.count(list, ops)
-	return r.failures(ctx, "settle", list, ops)
-}
-
-func (r *reader) settleEach(ctx context.Context, list []source.Settlement, ops []op) {
+	ops := r.ops.get(len(list))
 	for i := range list {
 		ops[i] = operation(&list[i])
 		if list[i].Verdict == source.Nack && r.cfg.bounded() {
@@ -59,7 +44,13 @@ func (r *reader) settleEach(ctx context.Context, list []source.Settlement, ops [
 			r.mu.Unlock()
 		}
 	}
-	r.send(ctx, ops, r.cfg.Confirm)
+	written := r.send(ctx, ops, r.cfg.Confirm)
+	r.count(list, ops)
+	failures := r.failures(ctx, "settle", list, ops)
+	if written {
+		r.ops.put(ops)
+	}
+	return failures
 }
 
 // operation is what to publish for a verdict.
@@ -90,31 +81,44 @@ func operation(s *source.Settlement) op {
 
 // settleUpTo acknowledges the highest position, and so all of the list. Not while
 // deliveries of an earlier run are still to come: that would acknowledge them too.
-func (r *reader) settleUpTo(ctx context.Context, list []source.Settlement, ops []op) {
-	r.mu.Lock()
-	resolved := r.mu.start.resolved()
-	r.mu.Unlock()
-	top := -1
+func (r *reader) settleUpTo(ctx context.Context, list []source.Settlement) []source.Failure {
+	top, acks := -1, 0
 	for i := range list {
-		switch {
-		case list[i].Verdict != source.Ack:
-			ops[i].err = errVerdict
-		case !resolved:
-			ops[i].err = errUnresolved
-		case top < 0 || list[i].Position > list[top].Position:
+		if list[i].Verdict != source.Ack {
+			continue
+		}
+		if acks++; top < 0 || list[i].Position > list[top].Position {
 			top = i
 		}
 	}
-	if top < 0 {
-		return
+	var err error
+	if top >= 0 {
+		err = r.acknowledge(ctx, &list[top])
 	}
-	one := []op{operation(&list[top])}
-	r.send(ctx, one, ConfirmBatch)
+	if err == nil && acks == len(list) {
+		r.src.stats.acked.Add(uint64(acks))
+		return nil
+	}
+	ops := make([]op, len(list))
 	for i := range list {
-		if list[i].Verdict == source.Ack {
-			ops[i].err = one[0].err
+		if ops[i].err = err; list[i].Verdict != source.Ack {
+			ops[i].err = errVerdict
 		}
 	}
+	r.count(list, ops)
+	return r.failures(ctx, "settle", list, ops)
+}
+
+func (r *reader) acknowledge(ctx context.Context, s *source.Settlement) error {
+	r.mu.Lock()
+	resolved := r.mu.start.resolved()
+	r.mu.Unlock()
+	if !resolved {
+		return errUnresolved
+	}
+	one := []op{operation(s)}
+	r.send(ctx, one, ConfirmBatch)
+	return one[0].err
 }
 
 // Extend asks for a full lease for each, and one confirmation that the broker has
@@ -135,133 +139,6 @@ func (r *reader) Extend(ctx context.Context, list []source.Settlement) []source.
 	failures := r.failures(ctx, "extend", list, ops)
 	r.src.stats.extended.Add(uint64(len(list) - len(failures)))
 	return failures
-}
-
-// send publishes all without waiting in between, then waits until the broker has
-// confirmed the last, or each. The outcome is in the ops; those with an error are
-// left out.
-func (r *reader) send(ctx context.Context, ops []op, how Confirm) {
-	last := lastSound(ops)
-	if last < 0 {
-		return
-	}
-	if err := r.cannotSend(); err != nil {
-		setErrors(ops, err)
-		return
-	}
-	call := r.confirms.begin(expected(ops, how))
-	written := make(chan error, 1)
-	go func() { written <- r.write(ctx, ops, call, last, how) }()
-	err := r.await(ctx, call, written)
-	for i, e := range r.confirms.end(call, err) {
-		if how == ConfirmEach {
-			setErrors(ops[i:i+1], e)
-		} else {
-			setErrors(ops, e)
-		}
-	}
-}
-
-// expected tells for each reply whether it will come.
-func expected(ops []op, how Confirm) []bool {
-	if how == ConfirmBatch {
-		return []bool{true}
-	}
-	will := make([]bool, len(ops))
-	for i := range ops {
-		will[i] = ops[i].err == nil
-	}
-	return will
-}
-
-// write is the goroutine of one call.
-func (r *reader) write(ctx context.Context, ops []op, call *confirmation, last int, how Confirm) error {
-	for i := range ops {
-		o := &ops[i]
-		if o.subject == "" {
-			continue
-		}
-		reply := ""
-		if how == ConfirmEach {
-			reply = call.subject(i)
-		} else if i == last {
-			reply = call.subject(0)
-		}
-		if err := r.publish(o, reply); err != nil {
-			return err
-		}
-		const checkEvery = 256
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-func (r *reader) publish(o *op, reply string) error {
-	if reply == "" {
-		return r.nc.Publish(o.subject, o.body)
-	}
-	return r.nc.PublishRequest(o.subject, reply, o.body)
-}
-
-// await returns nil when all replies are there, else why they are not.
-func (r *reader) await(ctx context.Context, call *confirmation, written <-chan error) error {
-	timer := time.NewTimer(r.cfg.ConfirmWait)
-	defer timer.Stop()
-	for {
-		select {
-		case <-call.done:
-			return nil
-		case err := <-written:
-			if err != nil {
-				return err
-			}
-			written = nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-r.closed:
-			return errClosed
-		case <-timer.C:
-			return fmt.Errorf("no confirmation for %v", r.cfg.ConfirmWait)
-		}
-	}
-}
-
-var errClosed = fault.Errorf(fault.Closed, "the reader is closed")
-
-// cannotSend says why nothing should be written now: what is written while
-// reconnecting would be sent later, when nobody waits for it.
-func (r *reader) cannotSend() error {
-	select {
-	case <-r.closed:
-		return errClosed
-	default:
-	}
-	r.mu.Lock()
-	down := r.mu.pulls.down
-	r.mu.Unlock()
-	if down {
-		return fault.Errorf(fault.Transient, "disconnected")
-	}
-	return nil
-}
-
-func lastSound(ops []op) int {
-	for i := len(ops) - 1; i >= 0; i-- {
-		if ops[i].err == nil {
-			return i
-		}
-	}
-	return -1
-}
-
-func setErrors(ops []op, err error) {
-	for i := range ops {
-		if ops[i].err == nil {
-			ops[i].err = err
-		}
-	}
 }
 
 // failures lists what did not happen. Where nobody answered the consumer may be
