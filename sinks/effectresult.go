@@ -12,6 +12,7 @@ import (
 func (h *effectHead[T, R]) published(b *gathering, row *effectRow, o Outcome[R], err error) {
 	if err != nil {
 		h.failAll(b, err)
+		h.discard(row.token)
 	} else {
 		h.emit(b, o.Results)
 		h.failSome(b, row, o.Failed)

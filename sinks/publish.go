@@ -3,9 +3,9 @@ package sinks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/gosluice/sluice/core"
 	"github.com/gosluice/sluice/core/fault"
@@ -35,6 +35,7 @@ func PublishInBundle[T any](c core.PCollection[T], name string, p Publisher, enc
 type outbox[T any] struct {
 	publisher Publisher
 	encode    func(T) (OutMessage, error)
+	progress  progress
 }
 
 func (o *outbox[T]) Stage(_ context.Context, b Batch[T]) (Staged, error) {
@@ -76,7 +77,7 @@ func (o *outbox[T]) Publish(ctx context.Context, id EffectID, token Token) (Outc
 		messages[i] = identified(n.M, id.String()+"/"+strconv.FormatUint(uint64(n.N), 10))
 		ordinals[messages[i].ID] = RecordID{Ordinal: n.N}
 	}
-	return send(ctx, o.publisher, messages, ordinals)
+	return o.progress.send(ctx, o.publisher, messages, ordinals)
 }
 
 func (o *outbox[T]) Discard(context.Context, Token) error   { return nil }
@@ -86,6 +87,8 @@ func (o *outbox[T]) Recover(context.Context, []Token) error { return nil }
 type direct[T any] struct {
 	publisher Publisher
 	encode    func(T) (OutMessage, error)
+	progress  progress
+	unnamed   atomic.Uint64
 }
 
 func (d *direct[T]) Write(ctx context.Context, b Batch[T]) (Outcome[Published], error) {
@@ -103,13 +106,13 @@ func (d *direct[T]) Write(ctx context.Context, b Batch[T]) (Outcome[Published], 
 		}
 		if r.ID.Stable() {
 			m = identified(m, r.ID.String())
-		} else if m.ID == "" {
-			m.ID = "volatile/" + r.ID.String()
+		} else if m.ID == "" { // it stands for no delivery: the id only tells messages apart
+			m.ID = "unnamed/" + strconv.FormatUint(d.unnamed.Add(1), 10)
 		}
 		ids[m.ID] = r.ID
 		messages = append(messages, m)
 	}
-	out, err := send(ctx, d.publisher, messages, ids)
+	out, err := d.progress.send(ctx, d.publisher, messages, ids)
 	out.Failed = append(out.Failed, failed...)
 	return out, err
 }
@@ -134,20 +137,4 @@ func identified(m OutMessage, id string) OutMessage {
 	attributes[AttributeID] = id
 	m.Attributes = attributes
 	return m
-}
-
-// send publishes and sorts failures: permanent ones are failed records, any other
-// has the whole call repeated, under the same IDs.
-func send(ctx context.Context, p Publisher, messages []OutMessage, ids map[string]RecordID) (Outcome[Published], error) {
-	results, failures := p.Publish(ctx, messages)
-	out := Outcome[Published]{Results: results}
-	var again error
-	for _, f := range failures {
-		if fault.Of(f.Err) == fault.Permanent {
-			out.Failed = append(out.Failed, FailedRecord{ID: ids[f.ID], Err: f.Err})
-			continue
-		}
-		again = errors.Join(again, f.Err)
-	}
-	return out, again
 }

@@ -74,7 +74,7 @@ func (r *Region) kill(err error) {
 	}
 	r.cause = errors.Join(r.cause, err)
 	wasHalting := r.phase == aborting
-	r.phase, r.closing = settling, nil
+	r.settle()
 	if !wasHalting {
 		r.halted = false
 		r.dropTasks(func() { r.halted = true })

@@ -49,5 +49,12 @@ func (r *Region) stepFinalizers() time.Time {
 	return next
 }
 
-// finalizersPending says whether callbacks of committed bundles are still to run.
-func (r *Region) finalizersPending() bool { return r.registry.Stats().Pending > 0 }
+// finalizersPending says whether the end has to wait for callbacks of committed
+// bundles; a stop does not wait for those that have failed.
+func (r *Region) finalizersPending() bool {
+	s := r.registry.Stats()
+	if r.mode == Stop {
+		return s.Pending > s.Failed
+	}
+	return s.Pending > 0
+}

@@ -21,7 +21,7 @@ type inputs struct {
 	// senders; signals[i] says that it carries nothing else.
 	marks   []event.Time
 	signals []bool
-	next  int
+	next    int
 }
 
 // newInputs starts every watermark at MIN; a head without inputs has none.

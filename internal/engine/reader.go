@@ -100,7 +100,7 @@ func (rd *reader) step(now time.Time) (next time.Time) {
 }
 
 func (rd *reader) maybeOpen(now time.Time) time.Time {
-	if rd.opening || rd.region.ending() {
+	if rd.opening || rd.region.ending() || rd.drain.Load() {
 		return time.Time{}
 	}
 	if rd.openAt.After(now) {

@@ -35,6 +35,7 @@ type Region struct {
 	careful    careful
 	holds      quarantineHolds
 	stillSince time.Time // when a finished run last moved
+	endBy      time.Time // a stop waits no longer for the broker
 
 	epoch   uint64 // the one being filled
 	phase   phase
@@ -142,7 +143,7 @@ func (r *Region) Step(now time.Time) (next time.Time) {
 	case running:
 		next = r.maybeClose()
 	case settling:
-		r.maybeEnd()
+		next = r.maybeEnd()
 	}
 	for _, rd := range r.readers {
 		next = earliest(next, rd.step(now))
@@ -280,27 +281,51 @@ func (r *Region) release(c *closing) {
 func (r *Region) maybeFinish(c *closing) {
 	done := !slices.ContainsFunc(c.reports, func(rep *Report) bool { return !rep.Done })
 	if done || c.last {
-		r.phase, r.halted = settling, false
+		r.settle()
+		r.halted = false
 		r.dropTasks(func() { r.halted = true })
 	}
 }
 
+// settle begins the last phase: what was committed is still settled and finalized.
+func (r *Region) settle() {
+	r.phase, r.closing = settling, nil
+	if r.mode == Stop || r.cause != nil {
+		r.endBy = r.now.Add(settleGrace)
+	}
+}
+
+// settleGrace is how long a stop or a failed run waits for a broker that does not
+// answer: what is not settled by then is delivered again.
+const settleGrace = 10 * time.Second
+
 // maybeEnd closes the readers when the fate of the last commit is known, the
 // broker knows all verdicts and finalizers are through.
-func (r *Region) maybeEnd() {
+func (r *Region) maybeEnd() (next time.Time) {
 	if !r.halted || r.commit != nil {
-		return
+		return time.Time{}
 	}
 	for _, rd := range r.readers {
-		if !rd.settledAll() {
-			return
+		if rd.opening { // what it brings has to be closed
+			return time.Time{}
 		}
 	}
-	if r.finalizersPending() {
-		return
+	if late := !r.endBy.IsZero() && !r.endBy.After(r.now); late || r.allTold() {
+		r.phase = closingReaders
+		r.closeReaders(r.cause)
+		return time.Time{}
 	}
-	r.phase = closingReaders
-	r.closeReaders(r.cause)
+	return r.endBy
+}
+
+// allTold says whether every verdict is confirmed and every finalizer through.
+func (r *Region) allTold() bool {
+	for _, rd := range r.readers {
+		if !rd.settledAll() {
+			return false
+		}
+	}
+	return !r.finalizersPending()
 }
 
 func (r *Region) closeReaders(cause error) {

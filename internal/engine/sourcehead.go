@@ -71,11 +71,14 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 		h.feedAgain(h.replay[:n])
 		return true, nil
 	}
-	if !h.rd.ready.Load() || h.rd.stop.Load() {
+	if h.rd.stop.Load() {
 		return false, nil
 	}
 	if h.rd.drain.Load() || h.rd.finished {
 		h.finish()
+		return false, nil
+	}
+	if !h.rd.ready.Load() {
 		return false, nil
 	}
 	if h.overQuota() {
