@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -41,7 +42,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, s); err != nil {
+	if err := run(ctx, s, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "pubsub-after-write:", err)
 		os.Exit(1)
 	}
@@ -79,7 +80,7 @@ func (s settings) validate() error {
 }
 
 // run does the whole job once.
-func run(ctx context.Context, s settings) error {
+func run(ctx context.Context, s settings, out io.Writer) error {
 	slog.SetDefault(logger(s.verbose))
 	if err := os.MkdirAll(filepath.Join(s.dir, "files"), 0o755); err != nil {
 		return err
@@ -100,7 +101,7 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	printer := newPrinter(os.Stdout, counts, target)
+	printer := newPrinter(out, counts)
 	printer.start(s, queue, target)
 	report, err := core.Run(ctx, p,
 		core.WithStore(pebble.Dir(filepath.Join(s.dir, "state"))),

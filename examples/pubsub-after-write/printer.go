@@ -14,7 +14,6 @@ const progressEvery = 500 * time.Millisecond
 type printer struct {
 	w       io.Writer
 	counts  *counts
-	target  *target
 	began   time.Time
 	last    time.Time
 	read    int64
@@ -22,9 +21,9 @@ type printer struct {
 	trouble map[string]int
 }
 
-func newPrinter(w io.Writer, n *counts, t *target) *printer {
+func newPrinter(w io.Writer, n *counts) *printer {
 	now := time.Now()
-	return &printer{w: w, counts: n, target: t, began: now, last: now, printed: -1, trouble: map[string]int{}}
+	return &printer{w: w, counts: n, began: now, last: now, printed: -1, trouble: map[string]int{}}
 }
 
 func (p *printer) start(s settings, q *queue, t *target) {
@@ -76,6 +75,9 @@ func (p *printer) summary(s settings, r core.Report) {
 	if left := r.Unsettled + r.PendingEffects + r.Quarantined; left > 0 {
 		fmt.Fprintf(p.w, "left           %d unacknowledged, %d pending writes, %d quarantined: start again to go on\n",
 			r.Unsettled, r.PendingEffects, r.Quarantined)
+	}
+	if r.Read == 0 {
+		fmt.Fprintf(p.w, "nothing new    earlier runs on %s have done it all: ask for more with -messages, or remove the directory\n", s.dir)
 	}
 	fmt.Fprintf(p.w, "in             %.1f s, %d commits\n", time.Since(p.began).Seconds(), r.Epochs)
 }

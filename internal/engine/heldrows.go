@@ -17,7 +17,8 @@ import (
 type HeldRows struct {
 	t     *Task
 	own   store.Group
-	known [store.Groups]bool
+	known [store.Groups]bool // constant after Load: Scan reads it on other goroutines
+	space store.Space
 	delta *store.Delta
 	epoch uint64
 	n     uint32
@@ -33,7 +34,8 @@ type Cursor struct {
 // NewHeldRows are the rows of t's head.
 func NewHeldRows(t *Task) *HeldRows {
 	first, _ := t.Groups()
-	r := &HeldRows{t: t, own: first, delta: store.NewDelta(t.Space(store.Held))}
+	space := t.Space(store.Held)
+	r := &HeldRows{t: t, own: first, space: space, delta: store.NewDelta(space)}
 	r.known[first] = true
 	return r
 }
@@ -67,7 +69,7 @@ func (r *HeldRows) Scan(prefix []byte, from Cursor, limit int, fn func(value []b
 	_, last := r.t.Groups()
 	for g := max(from.group, r.own); limit > 0; g++ {
 		if r.known[g] {
-			part := store.Range{Space: r.delta.Space, First: g, Last: g, From: prefix, Below: KeyAfter(prefix)}
+			part := store.Range{Space: r.space, First: g, Last: g, From: prefix, Below: KeyAfter(prefix)}
 			if from.key != nil && g == from.group {
 				part.From = append(append([]byte(nil), from.key...), 0)
 			}
@@ -127,7 +129,7 @@ func (r *HeldRows) Take() []*store.Delta {
 		return nil
 	}
 	d := r.delta
-	r.delta = store.NewDelta(d.Space)
+	r.delta = store.NewDelta(r.space)
 	return []*store.Delta{d}
 }
 
