@@ -13,9 +13,17 @@ import (
 
 // numbers is a source of the numbers 1..n, one millisecond of event time apart.
 type numbers struct {
-	n    int
-	next int
-	mu   sync.Mutex
+	n int
+	// pollErr, if set, is what Poll fails with.
+	pollErr func() error
+	// openErr, if set, is what Open fails with; nil from it opens.
+	openErr func() error
+	// settleErr, if set, is what Settle fails with for every delivery.
+	settleErr func() error
+	// endless: it does not end after n.
+	endless bool
+	next    int
+	mu      sync.Mutex
 	// settled, guarded by mu, are the verdicts on each position.
 	settled map[source.Position][]source.Settlement
 }
@@ -50,6 +58,11 @@ func (s *numbers) Capabilities() source.Capabilities {
 }
 
 func (s *numbers) Open(context.Context, source.Options) (source.Reader, error) {
+	if s.openErr != nil {
+		if err := s.openErr(); err != nil {
+			return nil, err
+		}
+	}
 	return &numbersReader{s: s}, nil
 }
 
@@ -60,6 +73,9 @@ type numbersReader struct {
 
 func (r *numbersReader) Poll(dst []source.Message) (source.Polled, error) {
 	var p source.Polled
+	if r.s.pollErr != nil {
+		return p, r.s.pollErr()
+	}
 	if !r.started {
 		r.started = true
 		p.Started = []source.Start{{Name: "numbers"}}
@@ -72,11 +88,20 @@ func (r *numbersReader) Poll(dst []source.Message) (source.Polled, error) {
 		}
 		p.N++
 	}
-	p.Finished = s.next > s.n
+	p.Finished = s.next > s.n && !s.endless
 	return p, nil
 }
 
 func (r *numbersReader) Settle(_ context.Context, list []source.Settlement) []source.Failure {
+	if r.s.settleErr != nil {
+		if err := r.s.settleErr(); err != nil {
+			var all []source.Failure
+			for _, m := range list {
+				all = append(all, source.Failure{Ref: m.Ref, Err: err})
+			}
+			return all
+		}
+	}
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	for _, m := range list {
