@@ -22,10 +22,11 @@ type Out[T any] struct {
 // Emit sends v on with the input element's time and window.
 func (o *Out[T]) Emit(v T) {
 	if !o.ok {
-		o.refuse(fmt.Errorf("Emit outside ProcessElement has no element to take the time from: use EmitIn"))
+		o.refuse(fmt.Errorf("no element to take the time from: Emit outside ProcessElement; use EmitIn"))
 		return
 	}
 	if o.at.Time >= event.Max {
+		//lint:ignore ST1005 the words of rule T19
 		o.refuse(fmt.Errorf("Cannot output with timestamp: the timer was set without an output timestamp (T19)"))
 		return
 	}
@@ -37,8 +38,9 @@ func (o *Out[T]) Emit(v T) {
 func (o *Out[T]) EmitAt(t event.Time, v T) {
 	switch {
 	case !o.ok:
-		o.refuse(fmt.Errorf("EmitAt outside ProcessElement has no window: use EmitIn"))
+		o.refuse(fmt.Errorf("no element to take the window from: EmitAt outside ProcessElement; use EmitIn"))
 	case t < o.at.Time || t >= event.Max:
+		//lint:ignore ST1005 the words of rule T20
 		o.refuse(fmt.Errorf("Cannot output with timestamp %v: it must be at least the input's %v and before MAX", t, o.at.Time))
 	default:
 		e := place(&o.at, v)

@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/gosluice/sluice/core/element"
-	"github.com/gosluice/sluice/core/event"
 	"github.com/gosluice/sluice/core/source"
 	"github.com/gosluice/sluice/core/window"
 	"github.com/gosluice/sluice/internal/engine"
@@ -129,16 +128,13 @@ func send[T any](t *engine.Task, edge int, key any) any {
 	return Receiver[T](engine.NewSender(t, edge, encode).Send)
 }
 
-// in is input i of a node from collection c, on the worker it is on.
+// in is collection c as a node's input, each element on the worker it is on.
 func in[T any](c PCollection[T]) plan.Input { return plan.Input{From: c.c, Route: engine.Forward} }
 
-// atTime copies e's place (time, window, pane, delivery) onto another value.
+// place copies from's place (time, window, pane, delivery) onto another value.
 func place[A, B any](from *element.Element[A], v B) element.Element[B] {
 	return element.Element[B]{Value: v, Time: from.Time, Window: from.Window, Pane: from.Pane, Ref: from.Ref}
 }
 
 // globally is the strategy of a collection that was never windowed.
 var globally = window.Strategy{Fn: window.Global()}
-
-// firing is the pane of what no trigger produced.
-var noFiring = event.NoFiring

@@ -47,7 +47,7 @@ func (c Config[T]) Validate() []error {
 		value int64
 	}{{"Records", int64(c.Records)}, {"Bytes", int64(c.Bytes)}, {"Age", int64(c.Age)}, {"Attempts", int64(c.Attempts)}} {
 		if f.value < 0 {
-			problems = append(problems, fmt.Errorf("Config.%s is negative", f.name))
+			problems = append(problems, fmt.Errorf("field Config.%s is negative", f.name))
 		}
 	}
 	return problems

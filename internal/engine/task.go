@@ -37,7 +37,6 @@ type Task struct {
 	closeAsked bool // of a task without inputs: the region wants a barrier
 	low        event.Time
 	out        event.Time
-	callsOut   int
 	failed     bool
 
 	finalizers []Finalizer
