@@ -85,7 +85,8 @@ func (b *book[P]) set(c *channel[P], d *delivery[P], s state) {
 // admit holds a new delivery in state s.
 func (b *book[P]) admit(c *channel[P], in *incoming, payload *P, s state) *delivery[P] {
 	d := b.pool.get()
-	d.ref, d.payload, d.bytes, d.state = MakeRef(c.id, in.pos), *payload, in.bytes, s
+	d.payload = *payload
+	d.ref, d.bytes, d.state = MakeRef(c.id, in.pos), in.bytes, s
 	c.count[s]++
 	b.count[s]++
 	b.bytes += int64(in.bytes)

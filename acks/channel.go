@@ -18,8 +18,8 @@ import (
 //  2. known is what the durable epochs committed, and nothing more; its Holes may
 //     lie above its Floor: positions that are known not to be committed.
 //  3. A delivery that is not durable and lies at or below the floor is a hole.
-//  4. Contiguous: nothing is settled at or above a delivery that is not durable,
-//     a hole, or, while deliveries are outstanding, above the floor.
+//  4. Contiguous: nothing is settled at or above a delivery that is not durable or
+//     a hole, and nothing at all while the channel is open.
 type channel[P any] struct {
 	id         Channel
 	main, side deque[P]
@@ -73,19 +73,21 @@ func newChannel[P any](id Channel, s Start) (*channel[P], error) {
 // open says whether unknown positions above the floor are outstanding.
 func (c *channel[P]) open() bool { return c.missing > 0 && c.through > c.known.Floor }
 
-// noteArrival counts what was outstanding at the start and has come again.
-func (c *channel[P]) noteArrival(pos Position) {
+// noteArrival counts what was outstanding at the start and has come again. It says
+// whether this was the last.
+func (c *channel[P]) noteArrival(pos Position) (last bool) {
 	if c.missing == 0 || pos > c.through {
-		return
+		return false
 	}
 	if _, again := c.arrived[pos]; again {
-		return
+		return false
 	}
 	c.arrived[pos] = struct{}{}
 	c.missing--
 	if c.missing == 0 {
 		c.arrived = nil
 	}
+	return c.missing == 0
 }
 
 func (c *channel[P]) resolve() { c.missing, c.arrived = 0, nil }
@@ -110,8 +112,8 @@ func (c *channel[P]) hold(d *delivery[P]) {
 
 // release lets go of d.
 func (c *channel[P]) release(d *delivery[P]) {
-	if !c.main.remove(d.pos()) {
-		c.side.remove(d.pos())
+	if !c.main.remove(d) {
+		c.side.remove(d)
 	}
 }
 

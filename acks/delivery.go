@@ -117,11 +117,13 @@ func (p *pool[P]) get() *delivery[P] {
 	return d
 }
 
-// put forgets all of d but its turns.
+// put takes d back, out of all chains. What admit sets anyway stays.
 func (p *pool[P]) put(d *delivery[P]) {
-	turn, leaseTurn := d.turn+1, d.lease.turn+1
-	*d = delivery[P]{turn: turn}
-	d.lease.turn = leaseTurn
+	var none P
+	d.payload = none
+	d.verdict, d.epoch = Verdict{}, 0
+	d.turn++
+	d.lease.turn++
 	d.links[byDue].after = p.free
 	p.free = d
 }

@@ -115,25 +115,31 @@ func (q *deque[P]) find(pos Position) *delivery[P] {
 	return nil
 }
 
-// remove empties the slot of pos and says whether there was one.
-func (q *deque[P]) remove(pos Position) bool {
-	i := q.index(pos)
-	if i < 0 || q.at(i).d == nil {
+// remove empties the slot of d and says whether there was one.
+func (q *deque[P]) remove(d *delivery[P]) bool {
+	if q.n > 0 && q.at(0).d == d {
+		q.trim()
+		return true
+	}
+	i := q.index(d.pos())
+	if i < 0 || q.at(i).d != d {
 		return false
 	}
 	q.at(i).d = nil
-	q.empty++
-	for q.n > 0 && q.at(0).d == nil {
-		*q.at(0) = slot[P]{}
-		q.head = (q.head + 1) & (len(q.slots) - 1)
-		q.n--
-		q.empty--
-		q.next = max(0, q.next-1)
-	}
-	if q.empty > 32 && q.empty > q.n/2 {
+	if q.empty++; q.empty > 32 && q.empty > q.n/2 {
 		q.compact()
 	}
 	return true
+}
+
+// trim takes off the front and the empty slots behind it.
+func (q *deque[P]) trim() {
+	*q.at(0) = slot[P]{}
+	for q.empty++; q.n > 0 && q.at(0).d == nil; q.n-- {
+		q.head = (q.head + 1) & (len(q.slots) - 1)
+		q.empty--
+		q.next = max(0, q.next-1)
+	}
 }
 
 func (q *deque[P]) compact() {

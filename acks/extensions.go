@@ -26,12 +26,13 @@ type queuedLease[P any] struct {
 
 func (l queuedLease[P]) current() bool { return l.d.lease.turn == l.turn }
 
-// early is how long before its end a lease of length d is extended at the latest
-// moment, window how much earlier it may go along.
-func early(d time.Duration) int64 { return int64(d / 3) }
+// early is how long before its end a lease is extended at the latest: a third of
+// what an extension brings.
+func (q *extensions[P]) early() int64 { return int64(q.further / 3) }
 
-func window(d time.Duration, jitter float64) int64 {
-	return int64(float64(d) * (1 + jitter) / 6)
+// window is how much earlier it may go along with another: a sixth to a third.
+func (q *extensions[P]) window(jitter float64) int64 {
+	return int64(float64(q.further) * (1 + jitter) / 6)
 }
 
 func (q *extensions[P]) due(dst []Extension[P], limit int, now time.Time, jitter float64) []Extension[P] {
@@ -43,9 +44,10 @@ func (q *extensions[P]) due(dst []Extension[P], limit int, now time.Time, jitter
 		return dst
 	}
 	limit += len(dst)
+	ends := at + q.early() + q.window(jitter)
 	dst = q.failedDue(dst, limit, at)
-	dst = q.extendedDue(dst, limit, at, early(q.further)+window(q.further, jitter))
-	return q.receivedDue(dst, limit, at, early(q.first)+window(q.first, jitter))
+	dst = q.extendedDue(dst, limit, at, ends)
+	return q.receivedDue(dst, limit, at, ends)
 }
 
 func (q *extensions[P]) failedDue(dst []Extension[P], limit int, at int64) []Extension[P] {
@@ -64,10 +66,10 @@ func (q *extensions[P]) failedDue(dst []Extension[P], limit int, at int64) []Ext
 	return dst
 }
 
-func (q *extensions[P]) extendedDue(dst []Extension[P], limit int, at, ahead int64) []Extension[P] {
+func (q *extensions[P]) extendedDue(dst []Extension[P], limit int, at, ends int64) []Extension[P] {
 	for q.skipOld(); q.head < len(q.queue) && len(dst) < limit; q.skipOld() {
 		l := q.queue[q.head]
-		if l.at > at+ahead {
+		if l.at > ends {
 			break
 		}
 		q.head++
@@ -88,9 +90,9 @@ func (q *extensions[P]) skipOld() {
 	}
 }
 
-func (q *extensions[P]) receivedDue(dst []Extension[P], limit int, at, ahead int64) []Extension[P] {
+func (q *extensions[P]) receivedDue(dst []Extension[P], limit int, at, ends int64) []Extension[P] {
 	for d := q.firstReceived(); d != nil && len(dst) < limit; d = q.firstReceived() {
-		if d.lease.received+int64(q.first) > at+ahead {
+		if d.lease.received+int64(q.first) > ends {
 			break
 		}
 		q.book.unasked = d.links[byReceipt].after
@@ -137,10 +139,10 @@ func (q *extensions[P]) earliest() int64 {
 		}
 	}
 	if q.skipOld(); q.head < len(q.queue) {
-		sooner(q.queue[q.head].at - early(q.further))
+		sooner(q.queue[q.head].at - q.early())
 	}
 	if d := q.firstReceived(); d != nil && q.first > 0 {
-		sooner(d.lease.received + int64(q.first) - early(q.first))
+		sooner(d.lease.received + int64(q.first) - q.early())
 	}
 	return next
 }

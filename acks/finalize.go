@@ -44,7 +44,8 @@ func (r *Registry) takeAll(b Bundle, now time.Time) (all []Pending) {
 	if e == nil {
 		return nil
 	}
-	e.committed, e.todo = true, nil
+	s.commit(e)
+	e.todo = nil
 	e.unqueue()
 	for _, c := range e.all {
 		if c.state == ready || c.state == resting {

@@ -41,10 +41,10 @@ type LeaseStats struct {
 // from receipt, the time in queues included, until the broker has confirmed the
 // verdict. A ledger has one keeper at most.
 //
-// A lease is extended when between two thirds and one third of it is left: once
-// one delivery needs it, all those go along that will soon, how soon differing
-// from call to call, so that the calls are few and those of many processes do not
-// keep step. In the ledger's order of receipt that is a scan of what is due and
+// A lease is extended when what is left is between two thirds and one third of an
+// extension: once one delivery needs it, all those go along that will soon, how
+// soon differing from call to call, so that the calls are few and those of many
+// processes do not keep step. In the ledger's order of receipt that is a scan of what is due and
 // one look at what is not.
 //
 // All methods are safe for concurrent use and lock the ledger.

@@ -23,6 +23,7 @@ func (l *Ledger[P]) Resolve(ch Channel) {
 	defer l.mu.Unlock()
 	if c := l.mu.book.channel(ch); c != nil {
 		c.resolve()
+		l.mu.book.floorMoved(c)
 	}
 }
 
@@ -34,6 +35,7 @@ func (l *Ledger[P]) Forget(ch Channel, pos Position) {
 	defer l.mu.Unlock()
 	if c := l.mu.book.channel(ch); c != nil {
 		c.forget(pos)
+		l.mu.book.floorMoved(c)
 	}
 }
 

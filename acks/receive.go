@@ -25,8 +25,8 @@ func (b *book[P]) receive(in *incoming, payload *P) (Ref, Arrival) {
 	if in.pos == 0 {
 		in.pos = max(c.last, c.known.top()) + 1
 	}
-	if c.missing > 0 {
-		c.noteArrival(in.pos)
+	if c.missing > 0 && c.noteArrival(in.pos) {
+		defer b.floorMoved(c) // once the delivery is held
 	}
 	if in.pos <= c.last {
 		if d := c.find(in.pos); d != nil {
@@ -37,18 +37,13 @@ func (b *book[P]) receive(in *incoming, payload *P) (Ref, Arrival) {
 		b.total.duplicates++
 		return b.again(c, in, payload), Committed
 	}
-	d := b.admit(c, in, payload, fresh)
-	b.enter(c, d, in)
-	return d.ref, New
-}
-
-// enter takes a fresh delivery if it shall be.
-func (b *book[P]) enter(c *channel[P], d *delivery[P], in *incoming) {
-	if in.taken {
-		b.set(c, d, read)
-		d.epoch = in.epoch
-		c.noteTake(in.pos, in.epoch)
+	if !in.taken {
+		return b.admit(c, in, payload, fresh).ref, New
 	}
+	d := b.admit(c, in, payload, read)
+	d.epoch = in.epoch
+	c.noteTake(in.pos, in.epoch)
+	return d.ref, New
 }
 
 // copyOf enters a copy of d, which is held.
@@ -59,7 +54,9 @@ func (b *book[P]) copyOf(c *channel[P], d *delivery[P], in *incoming, payload *P
 		d.verdict = Verdict{}
 		b.set(c, d, fresh)
 		c.revert(in.pos)
-		b.enter(c, d, in)
+		if in.taken {
+			b.take(d.ref, in.epoch)
+		}
 		return New
 	}
 	b.total.duplicates++
@@ -80,7 +77,7 @@ func (b *book[P]) again(c *channel[P], in *incoming, payload *P) Ref {
 		b.due.push(b.admit(c, in, payload, due))
 	case in.pos > c.settledTo:
 		b.admit(c, in, payload, committed)
-		b.lowerFloor(c)
+		b.floorMoved(c)
 	}
 	return MakeRef(c.id, in.pos)
 }

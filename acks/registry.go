@@ -89,6 +89,7 @@ func (r *Registry) Committed(b Bundle) {
 	defer r.mu.Unlock()
 	if e := r.mu.shelf.bundles[b]; e != nil {
 		r.mu.shelf.commit(e)
+		r.mu.shelf.queue(e)
 	}
 }
 
@@ -107,8 +108,8 @@ type RegistryStats struct {
 	// Pending callbacks have neither succeeded nor expired; those of bundles that
 	// are not committed count. Failed are those of them whose last call failed.
 	Pending, Failed int
-	// Totals. An expired callback will never be called again: what it should have
-	// done was not done.
+	// Totals. An expired callback of a committed bundle will not be called any more:
+	// what it should have done is not done.
 	Done, Expired uint64
 	// OldestFailing names the callback that has been failing for longest, since
 	// FailingSince; LastError is its last.

@@ -22,9 +22,7 @@ func (b *book[P]) commitChannel(c *channel[P], epoch uint64) {
 		b.commitWalk(c, epoch)
 	}
 	c.firstNotDurable()
-	if b.mode == Contiguous {
-		b.lowerFloor(c)
-	}
+	b.floorMoved(c)
 }
 
 func (b *book[P]) commitWalk(c *channel[P], epoch uint64) {
@@ -64,11 +62,11 @@ func (b *book[P]) decide(c *channel[P], d *delivery[P]) {
 	}
 }
 
-// lowerFloor finds the newest delivery that speaks for all before it and makes it
-// due instead of an older one. While one is being settled nothing is due: its
+// floorMoved finds the newest delivery of a contiguous channel that speaks for all
+// before it and makes it due instead of an older one. While one is being settled nothing is due: its
 // outcome comes first, so that an older floor never overtakes a newer.
-func (b *book[P]) lowerFloor(c *channel[P]) {
-	if c.busy {
+func (b *book[P]) floorMoved(c *channel[P]) {
+	if b.mode != Contiguous || c.busy {
 		return
 	}
 	d := c.settleable()
@@ -83,17 +81,19 @@ func (b *book[P]) lowerFloor(c *channel[P]) {
 	b.setDue(c, d)
 }
 
-// settleable is the highest delivery below everything that is not committed.
+// settleable is the highest delivery below everything that is not committed. While
+// the channel is open there is none: what it spoke for would not come again, and
+// the channel stay open for ever.
 func (c *channel[P]) settleable() *delivery[P] {
+	if c.open() {
+		return nil
+	}
 	limit := MaxPosition
 	if p := c.firstNotDurable(); p > 0 {
 		limit = p - 1
 	}
 	if len(c.known.Holes) > 0 {
 		limit = min(limit, c.known.Holes[0]-1)
-	}
-	if c.open() {
-		limit = min(limit, c.known.Floor)
 	}
 	d, side := c.main.below(limit), c.side.below(limit)
 	if d == nil || side != nil && side.pos() > d.pos() {
@@ -126,7 +126,8 @@ func (b *book[P]) takeDue(dst []Settlement[P], limit int) []Settlement[P] {
 		c.floor = nil
 		dst = slices.Grow(dst, 1)[:len(dst)+1] // and no second copy of a large payload
 		to := &dst[len(dst)-1]
-		to.Ref, to.Verdict, to.Payload, to.turn = d.ref, d.verdict, d.payload, d.turn
+		to.Ref, to.Verdict, to.turn = d.ref, d.verdict, d.turn
+		to.Payload = d.payload
 	}
 	return dst
 }
@@ -170,7 +171,7 @@ func (b *book[P]) failed(ref Ref, lost bool) {
 
 func (b *book[P]) settleEnded(c *channel[P]) {
 	c.busy = false
-	b.lowerFloor(c)
+	b.floorMoved(c)
 }
 
 // forgetUpTo forgets what one settlement of a contiguous channel spoke for.

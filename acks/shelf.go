@@ -32,10 +32,13 @@ func newShelf(limit int) shelf {
 	}
 }
 
-// bundle is a registered bundle until all its callbacks are gone.
+// bundle is a registered bundle until it is committed and all its callbacks are
+// gone, or it is discarded.
 type bundle struct {
 	id        Bundle
 	committed bool
+	// expired counts those that expired before the commit.
+	expired uint64
 	// all as registered; todo are to be called, in this order; left are not gone.
 	all, todo []*callback
 	left      int
@@ -88,10 +91,16 @@ func (s *shelf) register(b Bundle, cbs []Callback) error {
 	return nil
 }
 
+// commit makes e committed. What expired before counts from here on: had the
+// attempt been discarded, nothing would have been left undone.
 func (s *shelf) commit(e *bundle) {
-	if !e.committed {
-		e.committed = true
-		s.queue(e)
+	if e.committed {
+		return
+	}
+	e.committed = true
+	s.stats.Expired += e.expired
+	if e.left == 0 {
+		delete(s.bundles, e.id)
 	}
 }
 
@@ -124,6 +133,7 @@ func (s *shelf) discard(e *bundle) {
 	for _, c := range e.all {
 		s.drop(c)
 	}
+	delete(s.bundles, e.id)
 }
 
 // drop takes c out of everything.
@@ -141,7 +151,7 @@ func (s *shelf) drop(c *callback) {
 		s.stats.Failed--
 	}
 	e := c.bundle
-	if e.left--; e.left == 0 {
+	if e.left--; e.left == 0 && e.committed {
 		e.unqueue()
 		delete(s.bundles, e.id)
 	}
@@ -156,7 +166,11 @@ func (s *shelf) expire(now time.Time) {
 			continue
 		}
 		s.drop(c)
-		s.stats.Expired++
+		if c.bundle.committed {
+			s.stats.Expired++
+		} else {
+			c.bundle.expired++
+		}
 	}
 }
 

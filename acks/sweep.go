@@ -68,7 +68,7 @@ func (q *deque[P]) decided(epoch uint64) (decided, joined Position) {
 }
 
 func (s *sweep[P]) walk() {
-	end := max(s.decided, s.floor)
+	end := max(s.decided, s.floor, s.c.known.top())
 	for it := s.c.notDurable(); ; {
 		d := it.next()
 		if d == nil || d.pos() > end {

@@ -31,6 +31,8 @@ type session struct {
 	quick  bool
 	lines  io.Writer
 	dir    string // of the disk that is measured
+	// profiles is where to write CPU profiles, "" for none.
+	profiles string
 }
 
 // size is n, or a tenth of it for a quick look.
@@ -43,7 +45,7 @@ func (s *session) size(n int) int {
 
 // alternate runs the contest and prints its lines.
 func (s *session) alternate(figure string, variants ...variant) (*contest, error) {
-	c, err := alternate(figure, s.rounds, variants...)
+	c, err := alternate(figure, s.rounds, s.profiled(figure), variants...)
 	if err == nil && s.lines != nil {
 		c.lines(s.lines)
 	}
@@ -71,19 +73,18 @@ func run(args []string) error {
 	quick := set.Bool("quick", false, "a tenth of the work and 3 rounds: whether it runs, not what it costs")
 	file := set.String("lines", "", "write every sample for benchstat to this file")
 	dir := set.String("dir", "", "folder on the disk to measure; default: the system's temporary folder")
+	profiles := set.String("profiles", "", "write a CPU profile of each variant and round to this folder; all cost a little more then")
 	set.Usage = func() {
 		fmt.Fprintf(set.Output(), "usage: bench [flags] [figure...]\nfigures: %s\n", strings.Join(names(), ", "))
 		set.PrintDefaults()
 	}
-	_ = set.Parse(args)
-	s := &session{rounds: *rounds, quick: *quick}
+	wanted, err := wantedOf(set, args)
+	if err != nil {
+		return err
+	}
+	s := &session{rounds: *rounds, quick: *quick, profiles: *profiles}
 	if s.quick {
 		s.rounds = min(s.rounds, 3)
-	}
-	for _, name := range set.Args() {
-		if !slices.Contains(names(), name) {
-			return fmt.Errorf("no figure %q; there are %s", name, strings.Join(names(), ", "))
-		}
 	}
 	if *file != "" {
 		f, err := os.Create(*file)
@@ -93,12 +94,11 @@ func run(args []string) error {
 		defer f.Close()
 		s.lines = f
 	}
-	var err error
 	if s.dir, err = os.MkdirTemp(*dir, "sluice-bench"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(s.dir)
-	return s.figures(set.Args())
+	return s.figures(wanted)
 }
 
 func (s *session) figures(wanted []string) error {
@@ -116,6 +116,23 @@ func (s *session) figures(wanted []string) error {
 		fmt.Printf("  (%v)\n", time.Since(start).Round(time.Second))
 	}
 	return nil
+}
+
+// wantedOf parses flags and figures in any order.
+func wantedOf(set *flag.FlagSet, args []string) (wanted []string, err error) {
+	for {
+		if err := set.Parse(args); err != nil {
+			return nil, err
+		}
+		if set.NArg() == 0 {
+			return wanted, nil
+		}
+		name := set.Arg(0)
+		if !slices.Contains(names(), name) {
+			return nil, fmt.Errorf("no figure %q; there are %s", name, strings.Join(names(), ", "))
+		}
+		wanted, args = append(wanted, name), set.Args()[1:]
+	}
 }
 
 func names() (all []string) {

@@ -14,6 +14,9 @@ type variant struct {
 	run  func() (sample, error)
 }
 
+// runner runs a variant in a round.
+type runner func(v variant, round int) (sample, error)
+
 // contest holds the samples of all rounds.
 type contest struct {
 	figure   string
@@ -22,14 +25,18 @@ type contest struct {
 }
 
 // alternate runs the variants in turn, each round beginning with another. One round
-// before is not counted: it warms caches and starts what starts once.
-func alternate(figure string, rounds int, variants ...variant) (*contest, error) {
+// before is not counted: it warms caches and starts what starts once. around is
+// given each run, to make a profile of it; nil for none.
+func alternate(figure string, rounds int, around runner, variants ...variant) (*contest, error) {
 	c := &contest{figure: figure, variants: variants, samples: map[string][]sample{}}
+	if around == nil {
+		around = func(v variant, _ int) (sample, error) { return v.run() }
+	}
 	for round := -1; round < rounds; round++ {
 		for i := range variants {
 			v := variants[(i+round+1)%len(variants)]
 			runtime.GC()
-			s, err := v.run()
+			s, err := around(v, round)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", figure, v.name, err)
 			}

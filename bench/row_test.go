@@ -32,7 +32,7 @@ func TestAlternateBeginsEachRoundWithAnother(t *testing.T) {
 			return sample{"n": float64(len(order))}, nil
 		}}
 	}
-	c, err := alternate("f", 2, v("a"), v("b"), v("c"))
+	c, err := alternate("f", 2, nil, v("a"), v("b"), v("c"))
 	if err != nil {
 		t.Fatal(err)
 	}

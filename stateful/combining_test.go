@@ -117,6 +117,7 @@ func TestCombiningUnderItsSupertype(t *testing.T) { // S-14, S19
 		build: emitWhen(stateful.Sum[float64](), 8),
 	}.gives(t, "right on")
 }
+
 type float = core.KV[string, float64]
 
 // emitWhen adds every value to a combining cell, known as a group only, and says so

@@ -3,6 +3,7 @@ package stateful
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gosluice/sluice/core"
@@ -57,8 +58,7 @@ func newDecl[K, V, O any](ctx *callContext[K]) *Decl[K, V, O] {
 
 func (d *declarations) declared() *declarations { return d }
 
-// add takes c in under name and returns its place. make gets the place first, since
-// a cell holds it.
+// add takes the cell that make makes in under name.
 func (d *declarations) add(name string, make func(place) cell) {
 	if d.over {
 		panic(fmt.Sprintf("stateful: cell %q is declared after the declaring function has returned", name))
@@ -97,7 +97,10 @@ func judgeName(name string) string {
 func (d *declarations) format() string {
 	parts := make([]string, 0, len(d.cells))
 	for name, c := range d.byName {
-		parts = append(parts, fmt.Sprintf("%q=%s", name, c.format()))
+		if strings.ContainsAny(name, `",;=()`) {
+			name = strconv.Quote(name)
+		}
+		parts = append(parts, name+"="+c.format())
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ",")

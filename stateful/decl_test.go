@@ -56,7 +56,7 @@ func TestChangedCellsAreAnIncompatibleChange(t *testing.T) {
 			declare(d)
 			return doFn{Process: func(ctx, elem, out) error { return nil }}
 		})(all(hello(0, 1)...).read(p, window.Global(), 0))
-		_, err := core.Run(t.Context(), p, core.WithStore(db))
+		_, err := core.Run(t.Context(), p, core.WithStore(db), core.WithLogger(quiet))
 		return err
 	}
 	value := func(d *decl) {
@@ -83,6 +83,6 @@ func TestChangedCellsAreAnIncompatibleChange(t *testing.T) {
 			t.Errorf("%s is accepted", name)
 			continue
 		}
-		wantWords(t, err.Error(), "do: keeps state", `"a"=value(int64)`, "DropState")
+		wantWords(t, err.Error(), "do: keeps state", `pardo(string;a=value(int64),b=bag(string))`, "DropState")
 	}
 }

@@ -68,7 +68,7 @@ func (s scenario[T, O]) refuses(t *testing.T, words ...string) {
 		if r.err != nil || len(r.setAside) != 1 || len(r.out) != 0 {
 			t.Fatalf("set aside %q, outputs %v, error %v", r.setAside, r.values(), r.err)
 		}
-		wantWords(t, r.setAside[0], words...)
+		wantWords(t, strings.ReplaceAll(r.setAside[0], `\"`, `"`), words...)
 	})
 }
 

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gosluice/sluice/core"
 	"github.com/gosluice/sluice/core/coder"
 	"github.com/gosluice/sluice/core/element"
-	"github.com/gosluice/sluice/core/event"
 	"github.com/gosluice/sluice/core/store"
 	"github.com/gosluice/sluice/core/store/memory"
 	"github.com/gosluice/sluice/core/window"
@@ -29,9 +28,12 @@ type scenario[T, O any] struct {
 	lateness time.Duration
 	steps    []step[T]
 	build    func(core.PCollection[T]) core.PCollection[O]
-	// faults and observe are for the seeded driver.
+	// The rest is for the seeded driver. atRest is shown how the tasks stand after
+	// each step, when all that follows from it has happened; commits sees what
+	// becomes durable.
 	faults  sim.Faults
-	observe func(engine.TaskView)
+	atRest  func(step int, tasks []engine.TaskView)
+	commits func(*store.Commit)
 }
 
 // ran is what came of a run: what was committed.
@@ -43,7 +45,9 @@ type ran[O any] struct {
 	// quarantined, as it is stored.
 	rows     int
 	setAside []string
-	err      error
+	// late outputs came after the output watermark had passed them.
+	late int64
+	err  error
 }
 
 // values lists what came out, in order.
@@ -125,7 +129,7 @@ func (s scenario[T, O]) simulate(t *testing.T, seed uint64, parallelism int) (r 
 			if err != nil {
 				return nil, nil, err
 			}
-			prog, err := core.Compile(s.pipeline(src, outputs), st, "memory", parallelism, nil)
+			prog, err := core.Compile(s.pipeline(src, outputs), st, "memory", 1+(parallelism+world.Lives()-2)%5, nil)
 			return prog, st, err
 		},
 		Next: func(w *sim.World, err error) (bool, error) {
@@ -139,36 +143,55 @@ func (s scenario[T, O]) simulate(t *testing.T, seed uint64, parallelism int) (r 
 			for _, region := range world.Regions() {
 				totals := region.Totals()
 				r.dropped, r.quarantined = totals.DroppedLate, totals.Quarantined
-				if s.observe != nil {
-					for _, v := range region.Views() {
-						s.observe(v)
-					}
-				}
 			}
 			return nil
 		},
 	}
+	if s.commits != nil {
+		db.BeforeApply = func(c *store.Commit) error { s.commits(c); return nil }
+	}
 	world = sim.New(cfg)
+	if s.atRest != nil {
+		src.paced = true
+		world.OnIdle(func() bool { return s.goOn(src, world) })
+	}
 	r.err = world.Run()
 	outputs.committed(t, db, &r)
 	return r
+}
+
+// goOn shows how the tasks stand and releases the next step, or the end.
+func (s scenario[T, O]) goOn(src *script[T], w *sim.World) bool {
+	if !src.paced {
+		return false
+	}
+	if src.released > 0 {
+		s.atRest(src.released-1, w.Regions()[0].Views())
+	}
+	if src.released == len(src.steps) {
+		src.paced = false
+	}
+	src.released++
+	src.wake()
+	return true
 }
 
 // run runs on the goroutine driver.
 func (s scenario[T, O]) run(t *testing.T) (r ran[O]) {
 	t.Helper()
 	src, db, outputs := all(s.steps...), memory.New(), &collector[O]{}
-	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	report, err := core.Run(t.Context(), s.pipeline(src, outputs), core.WithStore(db), core.WithLogger(quiet), core.WithParallelism(2))
 	outputs.committed(t, db, &r)
 	r.err, r.dropped, r.quarantined = err, report.DroppedLate, report.Quarantined
 	return r
 }
 
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
 // collector keeps outputs as rows, so that exactly what was committed counts.
 type collector[O any] struct {
-	node  *plan.Node
 	space store.Space
+	late  atomic.Int64
 }
 
 func outputCoder[O any]() coder.Coder[element.Element[O]] {
@@ -192,6 +215,9 @@ func (c *collector[O]) attach(out core.PCollection[O]) {
 			return []*store.Delta{d}
 		})
 		return core.Receiver[O](func(e *element.Element[O]) {
+			if e.Time < t.OutputWatermark() {
+				c.late.Add(1)
+			}
 			key := binary.BigEndian.AppendUint64(nil, t.Epoch())
 			key = binary.BigEndian.AppendUint32(append(key, byte(t.Index)), count)
 			count++
@@ -208,6 +234,7 @@ func (c *collector[O]) attach(out core.PCollection[O]) {
 // committed reads what is left in the store.
 func (c *collector[O]) committed(t *testing.T, db *memory.DB, into *ran[O]) {
 	t.Helper()
+	into.late = c.late.Load()
 	db.Crash()
 	st, err := db.Open()
 	if err != nil {
@@ -232,20 +259,5 @@ func (c *collector[O]) committed(t *testing.T, db *memory.DB, into *ran[O]) {
 		scan(space, func(store.Row) { into.rows++ })
 		space.Kind = store.Quarantined
 		scan(space, func(r store.Row) { into.setAside = append(into.setAside, string(r.Value)) })
-	}
-}
-
-// history of a stage's watermarks, every pair once.
-type history struct{ pairs [][2]event.Time }
-
-func (h *history) of(stage string) func(engine.TaskView) {
-	return func(v engine.TaskView) {
-		if v.Stage != stage {
-			return
-		}
-		pair := [2]event.Time{v.In, v.Out}
-		if len(h.pairs) == 0 || !reflect.DeepEqual(h.pairs[len(h.pairs)-1], pair) {
-			h.pairs = append(h.pairs, pair)
-		}
 	}
 }

@@ -30,22 +30,25 @@ func wm[T any](at event.Time) step[T]        { return step[T]{at: at, watermark:
 func el[T any](v T, at event.Time) step[T]   { return step[T]{value: v, at: at} }
 func kv[K, V any](k K, v V) core.KV[K, V]    { return core.KV[K, V]{Key: k, Value: v} }
 func all[T any](steps ...step[T]) *script[T] { return &script[T]{steps: steps, acked: map[int]bool{}} }
-func (s *script[T]) then(more ...step[T])    { s.steps = append(s.steps, more...) }
-func (s *script[T]) add(v T, at event.Time)  { s.then(el(v, at)) }
 
 // script is a source that hands over its steps one by one, and ends; it keeps what
 // was acknowledged over crashes.
 type script[T any] struct {
 	steps []step[T]
-	mu    sync.Mutex
-	acked map[int]bool
+	// paced scripts hand over the released steps only.
+	paced    bool
+	released int
+	wake     func()
+	mu       sync.Mutex
+	acked    map[int]bool
 }
 
 func (s *script[T]) Capabilities() source.Capabilities {
 	return source.Capabilities{Positions: true, Confirmed: true, Readers: 1}
 }
 
-func (s *script[T]) Open(context.Context, source.Options) (source.Reader, error) {
+func (s *script[T]) Open(_ context.Context, o source.Options) (source.Reader, error) {
+	s.wake = o.Wake
 	return &scriptReader[T]{s: s}, nil
 }
 
@@ -64,6 +67,9 @@ func (r *scriptReader[T]) Poll(dst []source.Message) (p source.Polled, err error
 	defer r.s.mu.Unlock()
 	for r.next < len(r.s.steps) && r.s.acked[r.next] {
 		r.next++
+	}
+	if r.s.paced && r.next >= r.s.released {
+		return p, nil
 	}
 	if r.next == len(r.s.steps) {
 		p.Finished = true

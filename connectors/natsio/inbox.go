@@ -31,6 +31,8 @@ type held struct {
 	received time.Time
 	// checked: its place in the order of deliveries has been looked at.
 	checked bool
+	// seq is its position, for those collected in a rewind.
+	seq uint64
 }
 
 type batch struct {

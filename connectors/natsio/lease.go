@@ -48,10 +48,8 @@ func (r *reader) eachQueuedLocked(visit func(*held)) {
 	for i := range r.mu.inbox.held {
 		visit(&r.mu.inbox.held[i])
 	}
-	if g := r.mu.order.gap; g != nil {
-		for i := range g.withheld {
-			visit(&g.withheld[i])
-		}
+	for i := range r.mu.order.back {
+		visit(&r.mu.order.back[i])
 	}
 	for seq, h := range r.mu.end.beyond {
 		visit(&h)

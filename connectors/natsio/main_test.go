@@ -83,6 +83,19 @@ func (r *rig) publish(n int) {
 	}
 }
 
+// fill stores n messages quickly.
+func (r *rig) fill(n int) {
+	r.t.Helper()
+	js, err := jetstream.New(r.js.Conn(), jetstream.WithPublishAsyncMaxPending(n))
+	r.must(err)
+	defer js.CleanupPublisher()
+	for i := range n {
+		_, err := js.PublishAsync("orders.a", fmt.Append(nil, i))
+		r.must(err)
+	}
+	<-js.PublishAsyncComplete()
+}
+
 func (r *rig) info(consumer string) *jetstream.ConsumerInfo {
 	r.t.Helper()
 	c, err := r.js.Consumer(r.ctx(), "ORDERS", consumer)

@@ -1,151 +1,98 @@
 package natsio
 
-// order finds holes in the sequence of deliveries and keeps what lies behind one
-// back until it is filled (invariant 3). Guarded by the reader's mu.
+import (
+	"cmp"
+	"slices"
+)
+
+// order follows the numbers that the broker gives to the deliveries of a consumer.
+// Guarded by the reader's mu.
 //
-// The simple version: the broker numbers the deliveries of a consumer; a number
-// that is skipped was sent and lost when the connection broke. What makes it hard:
-// the messages that were lost are unknown, only how many; they come again by
-// themselves only after their AckWait; and some of the lost deliveries may have
-// been redeliveries of what this reader has long handed over.
+// A number that is skipped was sent and never arrived: the connection broke. What
+// makes it hard: nobody knows which message it was; it comes again by itself, but
+// only after its AckWait; by then the watermark has passed it, and where an
+// acknowledgement covers all before it (AckAll), it has been acknowledged.
 //
-// So the watch goroutine asks back everything above the last first delivery handed
-// over that is not here (the broker ignores what is not pending), a round per
-// InfoEvery. Each message that comes back is handed over. The hole is closed when
-// as many have come as were lost, or when two rounds brought none: the rest were
-// redeliveries.
+// So an exclusive reader hands nothing on from behind a hole. It rewinds: see
+// rewind.go. Where others read the consumer too, their numbers are missing here and
+// tell nothing.
 type order struct {
-	// exclusive: all deliveries of the consumer are ours, so a skipped number is a
-	// hole.
 	exclusive bool
 	// next is the number of the next delivery.
 	next uint64
 	// first is the highest position handed over.
 	first uint64
-	gap   *gap
-	// behind is the number of the last delivery sent, as of a look at an idle
-	// consumer that did not agree with next.
+	// hole is why the reader has to rewind; empty: it need not.
+	hole string
+	// behind is the number of the last delivery sent, when an idle reader had not
+	// got that far.
 	behind uint64
+	// back, while collecting, is what has come again so far: not in order.
+	collecting bool
+	back       []held
 }
 
-// gap is a hole.
-type gap struct {
-	// after is the highest position handed over when it was found.
-	after uint64
-	// lost deliveries; got are the messages that came back.
-	lost int
-	got  map[uint64]struct{}
-	// withheld are first deliveries from behind the hole, in order.
-	withheld []held
-	places   map[uint64]int // in withheld
-	// rounds of asking back; quiet of them in a row brought nothing. base is len(got)
-	// at the end of the last.
-	rounds, quiet, base int
-	// counted of lost are in the statistics.
-	counted int
-}
+// place is what a delivery is in the order.
+type place uint8
 
-// admit says whether a delivery is to be handed over now.
-func (o *order) admit(h *held, d *delivery) bool {
+const (
+	// inOrder: to be handed over.
+	inOrder place = iota
+	// stale: from before the last rewind, it comes again.
+	stale
+	// beyondHole: it comes again after the rewind.
+	beyondHole
+)
+
+func (o *order) place(d *delivery) place {
 	if o.exclusive {
-		if d.number > o.next {
-			o.widen(int(d.number - o.next))
+		switch {
+		case d.number < o.next:
+			return stale
+		case d.number > o.next:
+			o.broken("a delivery is missing")
+			return beyondHole
 		}
-		o.next = max(o.next, d.number+1)
+		o.next++
 	}
-	if o.gap == nil {
-		o.first = max(o.first, d.seq)
-		return true
-	}
-	return o.gap.admit(h, d)
+	return inOrder
 }
 
-// widen opens a hole of n deliveries, or makes the open one larger.
-func (o *order) widen(n int) {
-	if o.gap == nil {
-		o.gap = &gap{after: o.first, got: map[uint64]struct{}{}, places: map[uint64]int{}}
+// broken has an exclusive reader rewind. The first reason counts.
+func (o *order) broken(why string) {
+	if o.exclusive && o.hole == "" {
+		o.hole = why
 	}
-	o.gap.lost += n
-	o.gap.quiet = 0
 }
 
-func (g *gap) admit(h *held, d *delivery) bool {
-	if i, ok := g.places[d.seq]; ok {
-		g.withheld[i] = *h // the newer lease
-		return false
-	}
-	if d.attempt == 1 && d.seq > g.after {
-		g.places[d.seq] = len(g.withheld)
-		g.withheld = append(g.withheld, *h)
-		return false
-	}
-	if d.seq > g.after {
-		g.got[d.seq] = struct{}{}
-	}
-	return true
+// resumed: everything up to that number has arrived or was asked back. What was is
+// to be collected first.
+func (o *order) resumed(number uint64, collect bool) {
+	o.hole, o.next, o.behind = "", number+1, 0
+	o.collecting, o.back = collect, nil
 }
 
-// filled says whether nothing is missing any more.
-func (g *gap) filled() bool {
-	const quietRounds = 2
-	return len(g.got) >= g.lost || g.quiet >= quietRounds
+// collected returns what has come again, in order of position.
+func (o *order) collected() []held {
+	back := o.back
+	o.collecting, o.back = false, nil
+	slices.SortStableFunc(back, func(a, b held) int { return cmp.Compare(a.seq, b.seq) })
+	return back
 }
 
-// round notes that everything missing was asked back once more.
-func (g *gap) round() {
-	g.rounds++
-	if len(g.got) == g.base {
-		g.quiet++
-	} else {
-		g.quiet = 0
-	}
-	g.base = len(g.got)
-}
+// whole says that nothing that was sent before is still to come.
+func (o *order) whole() bool { return o.hole == "" && !o.collecting }
 
-// close ends a hole and returns what was withheld behind it.
-func (o *order) close() []held {
-	g := o.gap
-	o.gap = nil
-	for seq := range g.got {
-		o.first = max(o.first, seq)
-	}
-	for seq := range g.places {
-		o.first = max(o.first, seq)
-	}
-	return g.withheld
-}
-
-// tail compares with the number of the last delivery the broker sent while nothing
-// arrives. Seen twice, what is missing at the end was lost.
+// tail compares with the number of the last delivery the broker sent, while nothing
+// arrives. Missing once it may be on its way, twice it was lost.
 func (o *order) tail(sent uint64) (suspect bool) {
-	if !o.exclusive || sent < o.next {
+	if !o.exclusive || o.hole != "" || sent < o.next {
 		o.behind = 0
 		return false
 	}
-	if o.behind != sent {
-		o.behind = sent
-		return true
+	if o.behind == sent {
+		o.broken("the last delivery is missing")
 	}
-	o.behind = 0
-	o.widen(int(sent + 1 - o.next))
-	o.next = sent + 1
+	o.behind = sent
 	return true
-}
-
-// followGapLocked closes the hole when it is filled, and has one that was found or
-// became larger looked at.
-func (r *reader) followGapLocked() {
-	g := r.mu.order.gap
-	if g == nil {
-		return
-	}
-	if fresh := g.lost - g.counted; fresh > 0 {
-		g.counted = g.lost
-		r.src.stats.lostInFlight.Add(uint64(fresh))
-		signal(r.ask)
-	}
-	if g.filled() {
-		r.src.stats.recovered.Add(uint64(len(g.got)))
-		r.mu.inbox.held = append(r.mu.order.close(), r.mu.inbox.held...)
-	}
 }

@@ -1,93 +1,65 @@
 package natsio
 
-import (
-	"slices"
-	"testing"
+import "testing"
 
-	"github.com/nats-io/nats.go"
-)
-
-// lane feeds deliveries to an order and notes what is handed over.
-type lane struct {
-	o    order
-	over []uint64
-}
-
-func (l *lane) deliver(number, seq, attempt uint64) {
-	h := held{msg: &nats.Msg{}}
-	if l.o.admit(&h, &delivery{number: number, seq: seq, attempt: attempt}) {
-		l.over = append(l.over, seq)
-	}
-	l.follow()
-}
-
-func (l *lane) follow() {
-	if g := l.o.gap; g != nil && g.filled() {
-		var seqs []uint64
-		for seq := range g.places {
-			seqs = append(seqs, seq)
+func TestOrderFindsHoles(t *testing.T) {
+	o := order{exclusive: true, next: 1}
+	for i, c := range []struct {
+		number, seq uint64
+		want        place
+	}{
+		{1, 10, inOrder},
+		{2, 5, inOrder}, // a redelivery
+		{4, 40, beyondHole},
+		{5, 50, beyondHole},
+		{1, 10, stale},
+	} {
+		if got := o.place(&delivery{number: c.number, seq: c.seq}); got != c.want {
+			t.Errorf("%d: %v, want %v", i, got, c.want)
 		}
-		slices.SortFunc(seqs, func(a, b uint64) int { return g.places[a] - g.places[b] })
-		l.o.close()
-		l.over = append(l.over, seqs...)
 	}
-}
-
-func (l *lane) want(t *testing.T, seqs ...uint64) {
-	t.Helper()
-	if !slices.Equal(l.over, seqs) {
-		t.Errorf("handed over %v, want %v", l.over, seqs)
+	if o.hole == "" || o.next != 3 {
+		t.Errorf("%+v", o)
 	}
-}
-
-func TestOrderWithholdsWhatIsBehindAHole(t *testing.T) {
-	l := lane{o: order{exclusive: true, next: 1}}
-	l.deliver(1, 10, 1)
-	l.deliver(4, 40, 1) // numbers 2 and 3 were lost
-	l.deliver(5, 50, 1)
-	l.want(t, 10)
-	l.deliver(6, 20, 2)
-	l.want(t, 10, 20)
-	l.deliver(7, 20, 3) // once more: counts once
-	l.want(t, 10, 20, 20)
-	l.deliver(8, 40, 2) // withheld already
-	l.deliver(9, 30, 2)
-	l.want(t, 10, 20, 20, 30, 40, 50)
-	l.deliver(10, 60, 1)
-	l.want(t, 10, 20, 20, 30, 40, 50, 60)
-}
-
-func TestOrderGivesUpOnLostRedeliveries(t *testing.T) {
-	l := lane{o: order{exclusive: true, next: 1}}
-	l.deliver(1, 10, 1)
-	l.deliver(3, 20, 1) // number 2 was a redelivery of 10
-	l.o.gap.round()
-	l.follow()
-	l.want(t, 10)
-	l.o.gap.round()
-	l.follow()
-	l.want(t, 10, 20)
+	o.first = 10
+	o.resumed(9, true)
+	if got := o.place(&delivery{number: 10, seq: 20}); got != inOrder || o.hole != "" {
+		t.Errorf("after the rewind: %v, %+v", got, o)
+	}
+	o.back = []held{{seq: 30}, {seq: 20}}
+	if o.whole() {
+		t.Error("whole while collecting")
+	}
+	if back := o.collected(); back[0].seq != 20 || !o.whole() {
+		t.Errorf("%+v, %+v", back, o)
+	}
 }
 
 func TestOrderFindsALostTail(t *testing.T) {
 	o := order{exclusive: true, next: 8}
-	if o.tail(7); o.gap != nil {
-		t.Error("all has arrived, and there is a hole")
+	if o.tail(7) || o.hole != "" {
+		t.Error("all has arrived")
 	}
-	if !o.tail(9) || o.gap != nil {
+	if !o.tail(9) || o.hole != "" {
 		t.Error("seen once it may be on its way")
 	}
-	if o.tail(9); o.gap == nil || o.gap.lost != 2 || o.next != 10 {
-		t.Errorf("seen twice: gap %+v, next %d", o.gap, o.next)
+	if !o.tail(10) || o.hole != "" {
+		t.Error("another was sent since")
+	}
+	if o.tail(10); o.hole == "" {
+		t.Error("seen twice it is lost")
 	}
 }
 
 func TestOrderOfASharedConsumerKnowsNoHoles(t *testing.T) {
-	l := lane{o: order{next: 1}}
-	l.deliver(1, 10, 1)
-	l.deliver(9, 90, 1)
-	l.want(t, 10, 90)
-	if l.o.tail(20); l.o.gap != nil {
+	o := order{next: 1}
+	for _, number := range []uint64{1, 9, 3} {
+		if got := o.place(&delivery{number: number, seq: number}); got != inOrder {
+			t.Errorf("%d: %v", number, got)
+		}
+	}
+	o.tail(20)
+	if o.tail(20); o.hole != "" {
 		t.Error("found a hole")
 	}
 }

@@ -19,7 +19,7 @@ func (r *reader) Poll(dst []source.Message) (source.Polled, error) {
 	told := r.mu.fatal != nil || r.mu.incident != nil
 	arm := !told && err == nil && r.maybeArmLocked(&p)
 	more := r.mu.pulls.due() && !r.mu.end.finished
-	left := len(r.mu.inbox.held) > 0
+	left := len(r.mu.inbox.held) > 0 && !r.mu.end.finished
 	r.mu.Unlock()
 
 	if more {
@@ -72,7 +72,7 @@ func (r *reader) pollLocked(dst []source.Message, now time.Time) (p source.Polle
 }
 
 // settledOrder: nothing that was delivered before is still to come.
-func (g *guarded) settledOrder() bool { return g.order.gap == nil && g.start.resolved() }
+func (g *guarded) settledOrder() bool { return g.order.whole() && g.start.resolved() }
 
 // takeLocked hands h over, or deals with it otherwise.
 func (r *reader) takeLocked(h *held, dst *source.Message) bool {
@@ -81,25 +81,46 @@ func (r *reader) takeLocked(h *held, dst *source.Message) bool {
 		r.statusLocked(h.msg)
 		return false
 	}
-	if !h.checked {
-		h.checked = true
-		r.mu.pulls.received(r.mu.inbox.looked)
-		admitted := r.mu.order.admit(h, &d)
-		r.followGapLocked()
-		if !admitted {
-			return false
-		}
-	}
-	if !r.mu.end.within(h, &d) {
+	if !h.checked && !r.admitLocked(h, &d) {
 		return false
 	}
+	r.mu.order.first = max(r.mu.order.first, d.seq)
 	if d.attempt > 1 {
 		r.src.stats.redelivered.Add(1)
 	}
 	r.mu.start.observe(&d)
 	r.mu.idle.observe(&d)
+	if !r.mu.end.within(h, &d) {
+		return false
+	}
 	fill(dst, h.msg, &d, h.received)
 	return true
+}
+
+// admitLocked looks at the place of a message that comes from the broker.
+func (r *reader) admitLocked(h *held, d *delivery) bool {
+	h.checked, h.seq = true, d.seq
+	r.mu.pulls.received(r.mu.inbox.looked)
+	o := &r.mu.order
+	if o.place(d) != inOrder {
+		signal(r.ask)
+		return false
+	}
+	if !o.collecting {
+		return true
+	}
+	// What comes again comes before anything new.
+	o.back = append(o.back, *h)
+	if d.attempt == 1 {
+		r.collectedLocked()
+	}
+	return false
+}
+
+// collectedLocked ends a rewind: all that was sent before has come again.
+func (r *reader) collectedLocked() {
+	r.mu.inbox.held = append(r.mu.order.collected(), r.mu.inbox.held...)
+	signal(r.more)
 }
 
 // maybeArmLocked arms after a poll that found nothing. A message may have arrived

@@ -20,7 +20,9 @@ const requestsOpen = 2
 // goes wrong all the same, heartbeats stop, and it starts anew.
 type pulls struct {
 	limits *requestLimits
-	asked  int
+	// inbox is what the reply subjects of requests begin with; a number follows.
+	inbox string
+	asked int
 	// request counts requests; those below valid were given up.
 	request, valid uint64
 	// heard is when the broker last gave a sign of life.
@@ -33,6 +35,9 @@ type pulls struct {
 
 // due says whether another request is to be sent.
 func (p *pulls) due() bool { return !p.down && p.asked <= p.limits.messages }
+
+// collectWait bounds the request that collects what comes again in a rewind.
+const collectWait = 5 * time.Second
 
 // next opens a request, if one is due.
 func (p *pulls) next(now time.Time) (id uint64, ok bool) {
@@ -118,15 +123,14 @@ func (r *reader) tick() time.Duration {
 func (r *reader) request() {
 	for {
 		r.mu.Lock()
-		id, ok := uint64(0), false
-		if !r.mu.end.finished && r.mu.fatal == nil {
-			id, ok = r.mu.pulls.next(time.Now())
-		}
+		id, ok := r.nextRequestLocked(time.Now())
+		reply := r.mu.pulls.inbox + strconv.FormatUint(id, 10)
+		body := r.limits.body(r.mu.order.collecting)
 		r.mu.Unlock()
 		if !ok {
 			return
 		}
-		if err := r.nc.PublishRequest(r.next, r.inbox+strconv.FormatUint(id, 10), r.body()); err != nil {
+		if err := r.nc.PublishRequest(r.next, reply, body); err != nil {
 			r.mu.Lock()
 			r.restartLocked(time.Now(), true)
 			r.mu.Unlock()
@@ -136,14 +140,25 @@ func (r *reader) request() {
 	}
 }
 
-// body is a pull request; bytes may grow, so it is made anew.
-func (r *reader) body() []byte {
-	r.mu.Lock()
-	l := r.limits
-	r.mu.Unlock()
+// nextRequestLocked opens a request if one may be sent: two at a time, one that
+// collects.
+func (r *reader) nextRequestLocked(now time.Time) (id uint64, ok bool) {
+	g := &r.mu
+	if g.end.finished || g.fatal != nil || g.order.hole != "" || g.order.collecting && g.pulls.asked > 0 {
+		return 0, false
+	}
+	return g.pulls.next(now)
+}
+
+// body is a pull request. One that collects returns when nothing is left to deliver.
+func (l *requestLimits) body(collect bool) []byte {
 	b := append(make([]byte, 0, 128), `{"batch":`...)
 	b = strconv.AppendInt(b, int64(l.messages), 10)
 	b = strconv.AppendInt(append(b, `,"max_bytes":`...), int64(l.bytes), 10)
+	if collect {
+		b = strconv.AppendInt(append(b, `,"no_wait":true,"expires":`...), int64(collectWait), 10)
+		return append(b, '}')
+	}
 	b = strconv.AppendInt(append(b, `,"expires":`...), int64(l.expires), 10)
 	b = strconv.AppendInt(append(b, `,"idle_heartbeat":`...), int64(l.idle), 10)
 	return append(b, '}')
@@ -164,6 +179,7 @@ func (r *reader) connection(s nats.Status) {
 		was := r.mu.pulls.down
 		r.mu.pulls.down = false
 		r.mu.suspect = true
+		r.mu.order.broken("the connection broke")
 		r.restartLocked(time.Now(), false)
 		r.mu.Unlock()
 		if was {
@@ -183,13 +199,21 @@ func (r *reader) connection(s nats.Status) {
 func (r *reader) checkHeartbeat(now time.Time) {
 	silent := r.limits.idle * 5 / 2
 	r.mu.Lock()
+	if r.mu.order.collecting {
+		silent = max(silent, 2*collectWait)
+	}
 	p := &r.mu.pulls
-	missed := !p.down && p.asked > 0 && !r.mu.end.finished && r.mu.inbox.empty() && now.Sub(p.heard) > silent
+	missed := !p.down && r.mu.order.hole == "" && p.asked > 0 && !r.mu.end.finished && r.mu.inbox.empty() && now.Sub(p.heard) > silent
 	if missed {
 		r.restartLocked(now, false)
+		r.mu.order.broken("heartbeats are missing")
 		r.mu.suspect = true
 	}
+	again := r.mu.order.hole != "" && !p.down // a rewind that failed
 	r.mu.Unlock()
+	if again {
+		signal(r.ask)
+	}
 	if missed {
 		r.src.stats.missedHeartbeats.Add(1)
 		r.report(r.errorf(fault.Transient, "no heartbeat for %v; asking again", silent))

@@ -23,13 +23,13 @@ type reader struct {
 	nc     *nats.Conn
 	handle jetstream.Consumer
 	limits requestLimits
-	// next is the subject of pull requests, prefix that of nearly all acks, inbox
-	// what replies to requests begin with.
-	next, prefix, inbox string
-	sub                 *nats.Subscription
-	status              chan nats.Status
-	confirms            *confirmer
-	ops                 opsPool
+	// next is the subject of pull requests, prefix that of nearly all acks.
+	next, prefix string
+	// sub belongs to the watch goroutine, and to Close when that has ended.
+	sub      *nats.Subscription
+	status   chan nats.Status
+	confirms *confirmer
+	ops      opsPool
 
 	// armed: the receiving goroutine is to wait on the channel. more: a request may
 	// be due. ask: the watch goroutine is to look now. Each holds one token.
@@ -53,6 +53,8 @@ type guarded struct {
 	start start
 	idle  idle
 	end   end
+	// acked is the last delivery acknowledged, with AckAll.
+	acked delivery
 	// incident is told by the next Poll, fatal by all.
 	incident, fatal error
 	// suspect: the consumer's information is to be looked at again.
@@ -76,11 +78,12 @@ func newReader(s *Source, o source.Options, c *found) *reader {
 	}
 	r.next = apiPrefix(s.js) + "CONSUMER.MSG.NEXT." + s.cfg.Stream + "." + s.cfg.Consumer
 	r.prefix = ackPrefix + s.cfg.Stream + "." + s.cfg.Consumer + "."
-	r.inbox = r.nc.NewInbox() + "."
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.mu.inbox.ch = make(chan *nats.Msg, spare*requestsOpen*r.limits.messages+statusMax)
 	r.mu.pulls.limits = &r.limits
+	r.mu.pulls.inbox = r.nc.NewInbox() + "."
 	r.mu.order = order{exclusive: s.cfg.Exclusive || o.Claim != "", next: c.info.Delivered.Consumer + 1, first: c.info.AckFloor.Stream}
+	r.mu.acked = delivery{seq: c.info.AckFloor.Stream, number: c.info.AckFloor.Consumer}
 	r.mu.start = newStart(r.name, c.info)
 	r.mu.end = newEnd(&s.cfg, c.info)
 	if c.info.NumPending == 0 {
@@ -107,7 +110,7 @@ func (r *reader) open(ctx context.Context, info *jetstream.ConsumerInfo) (err er
 	if r.confirms, err = newConfirmer(r.nc); err != nil {
 		return err
 	}
-	if r.sub, err = r.nc.ChanSubscribe(r.inbox+"*", r.mu.inbox.ch); err != nil {
+	if r.sub, err = r.nc.ChanSubscribe(r.mu.pulls.inbox+"*", r.mu.inbox.ch); err != nil {
 		r.confirms.close()
 		return err
 	}

@@ -126,11 +126,7 @@ func TestLargeMessagesPassASmallRequest(t *testing.T) {
 // when the server is in process. Many short drains, each far quicker than that.
 func TestNoStallInProcess(t *testing.T) {
 	r := newRig(t)
-	for range 2000 {
-		_, err := r.js.PublishAsync("orders.a", []byte("x"))
-		r.must(err)
-	}
-	<-r.js.PublishAsyncComplete()
+	r.fill(2000)
 	drains := 60
 	if testing.Short() {
 		drains = 10

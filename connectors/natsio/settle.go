@@ -116,9 +116,36 @@ func (r *reader) acknowledge(ctx context.Context, s *source.Settlement) error {
 	if !resolved {
 		return errUnresolved
 	}
-	one := []op{operation(s)}
+	one := []op{r.upTo(s)}
 	r.send(ctx, one, ConfirmBatch)
 	return one[0].err
+}
+
+// upTo is the acknowledgement of all up to a position.
+//
+// The broker ignores one whose delivery number is not above that of the one before,
+// and confirms it all the same. A redelivery has a higher number than deliveries of
+// later positions: acknowledged with that, it would have theirs ignored. So it is
+// acknowledged with the number next to the last one used, which is not above that
+// of its first delivery.
+func (r *reader) upTo(s *source.Settlement) op {
+	o := operation(s)
+	d, ok := parseAck(o.subject, r.prefix)
+	if !ok {
+		return op{err: errHandle}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := &r.mu.acked
+	if d.attempt > 1 && d.seq != a.seq {
+		d.number = min(d.number, a.number+1)
+		o.subject = r.ackSubject(d.seq, d.number)
+	} else if d.attempt > 1 {
+		o.subject = r.ackSubject(d.seq, a.number) // once more
+		return o
+	}
+	a.seq, a.number = d.seq, max(a.number, d.number)
+	return o
 }
 
 // Extend asks for a full lease for each, and one confirmation that the broker has

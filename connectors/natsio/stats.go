@@ -14,9 +14,9 @@ type Stats struct {
 	// Reconnects of the connection, and MissedHeartbeats: times the broker was
 	// silent too long.
 	Reconnects, MissedHeartbeats uint64
-	// LostInFlight deliveries were sent and did not arrive, Recovered ones were
-	// asked back.
-	LostInFlight, Recovered uint64
+	// Rewinds of an exclusive reader, and the deliveries that had not arrived or not
+	// been handed over then and were asked for again.
+	Rewinds, AskedBack uint64
 	// Returned deliveries were received, not polled, and given back by Close.
 	Returned uint64
 }
@@ -27,7 +27,7 @@ type counters struct {
 	acked, nacked, terminated, settleFailed atomic.Uint64
 	extended                                atomic.Uint64
 	reconnects, missedHeartbeats            atomic.Uint64
-	lostInFlight, recovered                 atomic.Uint64
+	rewinds, askedBack                      atomic.Uint64
 	returned                                atomic.Uint64
 }
 
@@ -38,7 +38,7 @@ func (c *counters) read() Stats {
 		Terminated: c.terminated.Load(), SettleFailed: c.settleFailed.Load(),
 		Extended:   c.extended.Load(),
 		Reconnects: c.reconnects.Load(), MissedHeartbeats: c.missedHeartbeats.Load(),
-		LostInFlight: c.lostInFlight.Load(), Recovered: c.recovered.Load(),
+		Rewinds: c.rewinds.Load(), AskedBack: c.askedBack.Load(),
 		Returned: c.returned.Load(),
 	}
 }

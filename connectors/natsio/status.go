@@ -31,13 +31,13 @@ const (
 func (r *reader) statusLocked(m *nats.Msg) {
 	now := r.mu.inbox.looked
 	r.mu.pulls.heard = now
-	id, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.inbox), 10, 64)
+	id, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.mu.pulls.inbox), 10, 64)
 	left, _ := strconv.Atoi(m.Header.Get(headerPending))
 	description := m.Header.Get(headerDescription)
 	switch m.Header.Get(headerStatus) {
 	case statusHeartbeat:
 	case statusNoMessages, statusTimeout:
-		r.mu.pulls.ended(id, left)
+		r.endedLocked(id, left, description)
 	case statusConflict:
 		r.conflictLocked(id, left, description)
 	case statusNoResponders:
@@ -49,6 +49,25 @@ func (r *reader) statusLocked(m *nats.Msg) {
 		r.mu.incident = r.errorf(fault.Transient, "status %q: %s", m.Header.Get(headerStatus), description)
 		r.suspectLocked()
 	}
+}
+
+// endedLocked: a request ran out. One that collected has collected all, unless the
+// broker found others open and did not begin.
+func (r *reader) endedLocked(id uint64, left int, description string) {
+	p := &r.mu.pulls
+	if !r.mu.order.collecting {
+		p.ended(id, left)
+		return
+	}
+	if id < p.valid {
+		return
+	}
+	if strings.EqualFold(description, "requests pending") {
+		r.restartLocked(r.mu.inbox.looked, true)
+		return
+	}
+	p.asked = 0
+	r.collectedLocked()
 }
 
 // conflictLocked: a request ended for a reason that is in its description only.

@@ -46,6 +46,13 @@ func (r *reader) curious(now time.Time) bool {
 	return g.suspect || !g.settledOrder() || isIdle
 }
 
+// broken says whether to rewind, now that the broker can be reached.
+func (r *reader) broken() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mu.order.hole != "" && !r.mu.pulls.down
+}
+
 // watcher is what the watch goroutine remembers from look to look.
 type watcher struct {
 	r *reader
@@ -60,6 +67,13 @@ func (w *watcher) look() {
 	r := w.r
 	ctx, cancel := context.WithTimeout(r.ctx, infoWait)
 	defer cancel()
+	if r.broken() {
+		if err := r.rewind(ctx); err != nil {
+			w.failed(err)
+			return // the pulling goroutine asks for another try
+		}
+		r.opts.Wake()
+	}
 	info, err := r.handle.Info(ctx)
 	if err != nil {
 		w.failed(err)
@@ -69,10 +83,10 @@ func (w *watcher) look() {
 	streamLast := w.streamLast(ctx, info)
 	r.mu.Lock()
 	news := w.informLocked(info, streamLast)
-	open := r.mu.order.gap != nil
+	again := r.mu.order.hole != ""
 	r.mu.Unlock()
-	if open {
-		news = r.askBack(ctx, info) || news
+	if again {
+		signal(r.ask)
 	}
 	if news {
 		r.opts.Wake()
@@ -120,7 +134,6 @@ func (w *watcher) informLocked(info *jetstream.ConsumerInfo, streamLast uint64) 
 		return news
 	}
 	g.suspect = g.order.tail(info.Delivered.Consumer)
-	w.r.followGapLocked()
 	if info.NumPending == 0 && w.allArrived(info) {
 		g.idle.evidence(event.At(info.TimeStamp))
 		g.end.inform(streamLast)

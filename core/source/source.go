@@ -144,6 +144,11 @@ type Polled struct {
 	Started []Start
 	// Resolved channels have nothing outstanding any more (see Start.Outstanding).
 	Resolved []Channel
+	// Watermark, where HasWatermark, is the reader's own over all its channels, in
+	// place of the policy that is applied to event times: for a source that knows. It
+	// is announced with every Poll, does not go back, and covers what is in dst.
+	Watermark    event.Time
+	HasWatermark bool
 	// CaughtUp: at CaughtUpAt, broker time, every message the broker had was handed
 	// over. It is evidence of idleness, never a guess from silence.
 	CaughtUp   bool

@@ -50,6 +50,7 @@ func (r *Region) maybeRestart() time.Time {
 	}
 	if r.mode == Stop {
 		r.phase = settling
+		r.wake()
 		return time.Time{}
 	}
 	if r.restart.After(r.now) {

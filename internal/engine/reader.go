@@ -36,6 +36,7 @@ type reader struct {
 	// Of the task that polls; handed from one task to the next while halted.
 	channels []*channel
 	finished bool
+	told     bool // it announces its own watermark
 
 	// Of the region.
 	opening, settling, extending bool

@@ -96,12 +96,16 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 		h.t.sendWatermark()
 	}
 	h.rd.finished = h.rd.finished || p.Finished
+	h.rd.told = h.rd.told || p.HasWatermark
 	for _, c := range p.Resolved {
 		h.rd.ledger.Resolve(acks.Channel(c))
 	}
 	if p.N > 0 {
 		h.t.Touch()
 		h.feed(h.buf[:p.N], now)
+	}
+	if p.HasWatermark {
+		h.tell(p.Watermark)
 	}
 	h.lift()
 	return p.N > 0 || p.Finished, nil
@@ -192,9 +196,16 @@ func (h *sourceHead) feedAgain(entries []acks.Entry[source.Message]) {
 // take puts what a delivery of this bundle holds into the stage.
 func (h *sourceHead) take(m *source.Message) {
 	h.dirty = true
-	if t, ok := h.emit(m, h.rd.channels[m.Channel].base|element.Ref(m.Position)); ok {
+	if t, ok := h.emit(m, h.rd.channels[m.Channel].base|element.Ref(m.Position)); ok && !h.rd.told {
 		p := &h.seen[m.Channel]
 		p.watermark = max(p.watermark, t.Add(-h.disorder))
+	}
+}
+
+// tell takes the reader's own watermark.
+func (h *sourceHead) tell(wm event.Time) {
+	for i := range h.seen {
+		h.seen[i].watermark = max(h.seen[i].watermark, wm)
 	}
 }
 

@@ -87,6 +87,9 @@ func (w *World) Add(a Actor) { w.actors = append(w.actors, a) }
 // Now is the virtual clock.
 func (w *World) Now() time.Time { return w.now }
 
+// Advance lets d pass at once.
+func (w *World) Advance(d time.Duration) { w.now = w.now.Add(d) }
+
 // Rand is the random source, for actors and programs that want to repeat with the
 // seed.
 func (w *World) Rand() *rand.Rand { return w.rng }
