@@ -22,7 +22,7 @@ func (h *effectHead[T, R]) Open() error {
 	if err := h.t.Load(store.Effect, func(r store.Row) error { return h.adopt(r, published) }); err != nil {
 		return err
 	}
-	err = h.rows.Load(func(prefix, value []byte) error { return h.regain(prefix, value, published) })
+	err = h.rows.Load(func(home store.Group, prefix, value []byte) error { return h.regain(home, prefix, value, published) })
 	h.relax()
 	return err
 }
@@ -60,7 +60,7 @@ func (h *effectHead[T, R]) adopt(r store.Row, published map[string]*gathering) e
 	if err != nil {
 		return err
 	}
-	b.phase, b.low, b.high, b.records = pending, row.low, row.high, row.records
+	b.home, b.phase, b.low, b.high, b.records = r.Group, pending, row.low, row.high, row.records
 	published[string(b.prefix)] = b
 	h.live = append(h.live, b)
 	h.t.Adopt(h.effect(b, row))
@@ -68,14 +68,14 @@ func (h *effectHead[T, R]) adopt(r store.Row, published map[string]*gathering) e
 }
 
 // regain counts a held row: of a pending batch, or of one that is open again.
-func (h *effectHead[T, R]) regain(prefix, value []byte, published map[string]*gathering) error {
+func (h *effectHead[T, R]) regain(home store.Group, prefix, value []byte, published map[string]*gathering) error {
 	b := published[string(prefix)]
 	if b == nil {
 		var err error
 		if b, err = parsePrefix(prefix); err != nil {
 			return err
 		}
-		b.since = h.t.Now()
+		b.home, b.since = home, h.t.Now()
 		published[string(prefix)] = b
 		h.live = append(h.live, b)
 		h.gather[gatherKey{b.window, b.destination}] = b

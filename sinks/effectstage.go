@@ -12,15 +12,20 @@ func (h *effectHead[T, R]) stage(b *gathering) {
 	b.phase = staging_
 	h.calls++
 	batch := contents(b, h.rows, h.coder)
-	stager := h.shared.stager
+	shared, worker := h.shared, h.t.Index
 	h.t.Call(engine.CallStage, h.name+": stage", func(ctx context.Context) (any, error) {
-		return stager.Stage(ctx, batch)
+		s, err := shared.stager.Stage(ctx, batch)
+		if err == nil {
+			shared.add(worker, s.Token)
+		}
+		return s, err
 	}, func(v any, err error) {
 		h.calls--
 		h.staged(b, v, err)
 	}, func(v any, err error) {
-		if s, ok := v.(Staged); ok && err == nil && s.Token != nil {
-			_ = stager.Discard(context.Background(), s.Token) // left over: Recover removes it at the next start otherwise
+		if s, ok := v.(Staged); ok && err == nil {
+			shared.forget(worker, []Token{s.Token})
+			_ = shared.stager.Discard(context.Background(), s.Token) // left over: Recover removes it at the next start otherwise
 		}
 	})
 }
@@ -44,9 +49,8 @@ func (h *effectHead[T, R]) staged(b *gathering, v any, err error) {
 		row.failed = append(row.failed, failedOrdinal{f.ID.Ordinal, f.Err.Error()})
 	}
 	b.phase = pending
-	h.shared.add(h.t.Index, s.Token)
 	h.tokens = append(h.tokens, s.Token)
-	row.group, _ = h.t.Groups()
+	row.group = b.home
 	h.effects.Put(row.group, row.key(), row.encode())
 	h.t.Start(h.effect(b, row))
 	h.t.AskClose(true)

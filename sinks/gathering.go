@@ -7,6 +7,7 @@ import (
 	"github.com/gosluice/sluice/core/coder"
 	"github.com/gosluice/sluice/core/element"
 	"github.com/gosluice/sluice/core/event"
+	"github.com/gosluice/sluice/core/store"
 	"github.com/gosluice/sluice/core/window"
 	"github.com/gosluice/sluice/internal/engine"
 )
@@ -18,6 +19,7 @@ type gathering struct {
 	// prefix is that of its held rows: window, the epoch and number under which it
 	// was opened, destination.
 	prefix []byte
+	home   store.Group
 	phase  phase
 	// low is the earliest record, high the latest.
 	low, high event.Time

@@ -4,20 +4,18 @@ import (
 	"context"
 	"slices"
 	"sync"
-
-	"github.com/gosluice/sluice/core/fault"
 )
 
 // staging is what all workers of one after-commit sink share over a whole run: the
 // stager, and which tokens were staged and are not committed, so that an abandoned
 // epoch leaves nothing behind.
 type staging[T, R any] struct {
-	stager    Stager[T, R]
-	recovered sync.Once
-	failed    error
-	mu        sync.Mutex
-	// open, guarded by mu, are the uncommitted tokens of each worker.
-	open map[int][]Token
+	stager Stager[T, R]
+	mu     sync.Mutex
+	// recovered, guarded by mu: the stager was told. open, guarded by mu, are the
+	// uncommitted tokens of each worker, from the moment they are staged.
+	recovered bool
+	open      map[int][]Token
 }
 
 func newStaging[T, R any](s Stager[T, R]) *staging[T, R] {
@@ -25,21 +23,18 @@ func newStaging[T, R any](s Stager[T, R]) *staging[T, R] {
 }
 
 // recover tells the stager once per run which tokens are still to be published.
+// The workers wait for one another: none stages before.
 func (s *staging[T, R]) recover(ctx context.Context, pending func() ([]Token, error)) error {
-	s.recovered.Do(func() {
-		tokens, err := pending()
-		if err == nil {
-			err = s.stager.Recover(ctx, tokens)
-		}
-		s.failed = err
-	})
-	if s.failed == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.recovered {
 		return nil
 	}
-	err := s.failed
-	if fault.Of(err) != fault.Permanent { // the next attempt recovers again
-		s.recovered = sync.Once{}
+	tokens, err := pending()
+	if err == nil {
+		err = s.stager.Recover(ctx, tokens)
 	}
+	s.recovered = err == nil
 	return err
 }
 
@@ -49,8 +44,8 @@ func (s *staging[T, R]) add(worker int, t Token) {
 	s.open[worker] = append(s.open[worker], t)
 }
 
-// commit forgets tokens whose effect is durable.
-func (s *staging[T, R]) commit(worker int, tokens []Token) {
+// forget takes tokens out: their effect is durable, or they are discarded.
+func (s *staging[T, R]) forget(worker int, tokens []Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[worker] = slices.DeleteFunc(s.open[worker], func(t Token) bool {

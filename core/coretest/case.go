@@ -16,9 +16,8 @@ type Case struct {
 	db       *memory.DB
 	steps    []step
 	streams  []*script
-	// now and dropped are set by the driver that runs the case.
+	// dropped is set by the driver that runs the case.
 	dropped func() int64
-	failure func(format string, args ...any)
 }
 
 // step is one line of the script.
@@ -28,6 +27,8 @@ type step struct {
 	do func()
 	// advance lets processing time pass.
 	advance time.Duration
+	// virtual is time that passes on the seeded driver only.
+	virtual time.Duration
 	// check is an expectation; it may be asked repeatedly until it is nil.
 	check func() error
 }
@@ -45,6 +46,12 @@ func (c *Case) Advance(d time.Duration) {
 	c.steps = append(c.steps, step{what: fmt.Sprintf("advance %v", d), advance: d})
 }
 
+// Patience lets up to d of processing time pass for what retries with backoff: in
+// virtual time at once; on the goroutine driver expectations wait by themselves.
+func (c *Case) Patience(d time.Duration) {
+	c.steps = append(c.steps, step{what: fmt.Sprintf("patience %v", d), virtual: d})
+}
+
 // Check expects that f returns nil by now.
 func (c *Case) Check(what string, f func() error) {
 	c.steps = append(c.steps, step{what: what, check: f})
@@ -59,6 +66,9 @@ func (c *Case) ExpectDropped(n int64) {
 		return nil
 	})
 }
+
+// Do acts on the world outside the pipeline: a target that fails from now on.
+func (c *Case) Do(what string, f func()) { c.act(what, f) }
 
 func (c *Case) act(what string, do func()) { c.steps = append(c.steps, step{what: what, do: do}) }
 

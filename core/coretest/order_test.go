@@ -16,13 +16,9 @@ type order struct {
 	ID     int
 	AtMS   int64
 	Amount int
-	// Late was made to come after its window had closed.
-	Late bool `json:",omitempty"`
+	// Behind: it was made to lie far behind the others, so that it may be late.
+	Behind bool `json:",omitempty"`
 }
-
-func (o order) time() event.Time { return event.Millis(o.AtMS) }
-
-func (o order) window() window.Window { return window.Fixed(minute).Assign(nil, o.time())[0] }
 
 // minute is the size of the suite's windows; disorder is how far event times lie
 // behind the largest before them in their channel.
@@ -30,6 +26,15 @@ const (
 	minute   = 60 * time.Second
 	disorder = 10 * time.Second
 )
+
+var minutes = window.Fixed(minute)
+
+func (o order) time() event.Time { return event.Millis(o.AtMS) }
+
+func (o order) window() window.Window { return minutes.Assign(nil, o.time())[0] }
+
+// key is what the suite aggregates by.
+func (o order) key() int { return o.ID % 7 }
 
 var day = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -46,16 +51,16 @@ func readOptions() core.ReadOptions[order] {
 }
 
 // stream makes n orders of one channel: in order but for the allowed disorder, so
-// that without faults none is late; late ones are put in at the rate of one in
-// lateEvery, an hour behind.
-func stream(r *rand.Rand, n, firstID, lateEvery int) []order {
+// that none of them may ever be late; and, one in behindEvery, some that lie three
+// windows behind.
+func stream(r *rand.Rand, n, firstID, behindEvery int) []order {
 	at := day.UnixMilli()
 	list := make([]order, n)
 	for i := range list {
-		at += r.Int64N(8000)
+		at += r.Int64N(12_000)
 		o := order{ID: firstID + i, AtMS: at - r.Int64N(disorder.Milliseconds()), Amount: 1 + r.IntN(100)}
-		if lateEvery > 0 && i > n/3 && r.IntN(lateEvery) == 0 {
-			o.Late = true
+		if behindEvery > 0 && i > n/3 && r.IntN(behindEvery) == 0 {
+			o.Behind = true
 			o.AtMS = at - 3*minute.Milliseconds()
 		}
 		list[i] = o

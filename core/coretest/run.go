@@ -111,7 +111,7 @@ func (p *player) next(fail func(error)) (more bool, advance time.Duration) {
 		case s.do != nil:
 			s.do()
 		}
-		return true, s.advance
+		return true, s.advance + s.virtual
 	}
 	return false, 0
 }
@@ -145,7 +145,7 @@ func playReal(c *Case, r *core.Running) error {
 			settle(r)
 		case s.advance > 0:
 			time.Sleep(s.advance)
-		default:
+		case s.check != nil:
 			if err := await(s.check); err != nil {
 				return fmt.Errorf("step %d, %s: %w", i+1, s.what, err)
 			}

@@ -44,6 +44,10 @@ const (
 
 func (w *World) chance(perMille int) bool { return perMille > 0 && w.rng.IntN(1000) < perMille }
 
+// Chance is true in perMille of a thousand calls, and never once the world is calm:
+// for targets that fail by themselves.
+func (w *World) Chance(perMille int) bool { return !w.calm && w.chance(perMille) }
+
 // callOutcome decides a call's fate when it is made. Opening and closing cannot
 // half happen: what they leave is the process's own.
 func (w *World) callOutcome(k engine.CallKind) outcome {

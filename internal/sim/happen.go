@@ -24,7 +24,7 @@ const (
 const spuriousRate = 8
 
 // idleAfter is how long nothing must be due for the world to count as idle.
-const idleAfter = 5 * time.Second
+const idleAfter = 2 * time.Second
 
 // happen lets one of the things happen that can, or time pass.
 func (w *World) happen() error {

@@ -45,16 +45,22 @@ func (d disk) cut(seed uint64) *vfs.MemFS {
 }
 
 // TestConformanceAfterPowerCuts runs the suite with crashes that keep what was
-// synced and a random part of the rest.
+// synced and a random part of the rest; with a folder that is always at work, one
+// that never is, and the usual one.
 func TestConformanceAfterPowerCuts(t *testing.T) {
-	var cuts atomic.Uint64
-	storetest.Run(t, storetest.Harness{
-		New: func(*testing.T) store.Opener { return newDisk(vfs.NewCrashableMem()) },
-		Crash: func(t *testing.T, o store.Opener, s store.Store) store.Opener {
-			left := newDisk(o.(disk).cut(cuts.Add(1)))
-			_ = s.Close() // on the old disk, which nobody reads any more
-			return left
-		},
-		Short: testing.Short(),
-	})
+	for name, foldBytes := range map[string]int64{"always": 1, "usual": 16 << 20, "never": 1 << 40} {
+		t.Run("fold="+name, func(t *testing.T) {
+			var cuts atomic.Uint64
+			fold := pebble.WithFoldBytes(foldBytes)
+			storetest.Run(t, storetest.Harness{
+				New: func(*testing.T) store.Opener { return newDisk(vfs.NewCrashableMem(), fold) },
+				Crash: func(t *testing.T, o store.Opener, s store.Store) store.Opener {
+					left := newDisk(o.(disk).cut(cuts.Add(1)), fold)
+					_ = s.Close() // on the old disk, which nobody reads any more
+					return left
+				},
+				Short: testing.Short(),
+			})
+		})
+	}
 }
