@@ -41,10 +41,13 @@ type heldWindow[T any] struct {
 	// opens[i] must be passed by signal i's watermark.
 	opens []event.Time
 	low   event.Time
-	// stored counts rows of committed epochs; committing and fresh are still in
-	// memory.
-	stored            int
-	committing, fresh []element.Element[T]
+	// stored counts rows of committed epochs, committing those of the epoch that is
+	// being committed; fresh came since.
+	stored, committing int
+	fresh              []element.Element[T]
+	// opened: what still comes passes at once, so that the stored rows stay as they
+	// are while they are read.
+	opened bool
 	// cursor is the last stored row that was released.
 	cursor engine.Cursor
 	// cut: rows up to cursor are still to be deleted.
@@ -65,7 +68,7 @@ func newGate[T any](t *engine.Task, c coder.Coder[element.Element[T]], signals [
 
 // Open counts what is held.
 func (g *gate[T]) Open() error {
-	return g.rows.Load(func(_, value []byte) error {
+	return g.rows.Load(func(_ store.Group, _, value []byte) error {
 		e, err := g.coder.Read(value)
 		if err != nil {
 			return err
@@ -125,6 +128,10 @@ func (g *gate[T]) Data(_ int, b engine.Batch) error {
 	for i := range items {
 		e := &items[i]
 		h := g.held[e.Window]
+		if h != nil && h.opened {
+			g.next(e)
+			continue
+		}
 		if h == nil {
 			opens, err := g.opens(e.Window)
 			if err != nil {
@@ -166,25 +173,30 @@ func (g *gate[T]) askClose() {
 	}
 }
 
-// Committed opens the windows that the watermarks of a committed epoch allow.
+// Committed opens the windows that the watermarks of a committed epoch allow. What
+// came since the epoch was closed is released here, what is stored in Work.
 func (g *gate[T]) Committed(uint64) {
 	copy(g.committed, g.reported)
-	for _, h := range g.order {
-		h.stored += len(h.committing)
-		h.committing = nil
-	}
 	kept := g.order[:0]
 	for _, h := range g.order {
-		if passed(h.opens, g.committed) {
-			g.opening = append(g.opening, h)
-		} else {
+		h.stored += h.committing
+		h.committing = 0
+		if !passed(h.opens, g.committed) {
 			kept = append(kept, h)
+			continue
 		}
+		g.t.Touch()
+		g.opening = append(g.opening, h)
+		h.opened = true
+		for i := range h.fresh {
+			g.next(&h.fresh[i])
+		}
+		h.fresh = nil
 	}
 	g.order = kept
 }
 
-// Work releases what has been opened.
+// Work releases what has been stored of opened windows.
 func (g *gate[T]) Work(time.Time) (more bool, err error) {
 	for len(g.opening) > 0 {
 		g.t.Touch()
@@ -192,8 +204,6 @@ func (g *gate[T]) Work(time.Time) (more bool, err error) {
 		if more, err := g.releaseStored(h); more || err != nil {
 			return more, err
 		}
-		g.release(h.committing)
-		g.release(h.fresh)
 		g.rows.DeleteAll(h.prefix)
 		delete(g.held, h.window)
 		g.opening = g.opening[1:]
@@ -208,7 +218,7 @@ func (g *gate[T]) releaseStored(h *heldWindow[T]) (more bool, err error) {
 		return false, nil
 	}
 	n := 0
-	last, err := g.rows.Scan(h.prefix, h.cursor, releasedAtOnce, func(value []byte) error {
+	last, err := g.rows.Scan(h.prefix, h.cursor, min(h.stored, releasedAtOnce), func(value []byte) error {
 		e, err := g.coder.Read(value)
 		if err != nil {
 			return err
@@ -225,12 +235,6 @@ func (g *gate[T]) releaseStored(h *heldWindow[T]) (more bool, err error) {
 		h.cursor, h.cut = last, true
 	}
 	return h.stored > 0 && n > 0, nil
-}
-
-func (g *gate[T]) release(list []element.Element[T]) {
-	for i := range list {
-		g.next(&list[i])
-	}
 }
 
 // relax finds the earliest element still held.
@@ -262,10 +266,10 @@ func (g *gate[T]) Snapshot(epoch uint64) []*store.Delta {
 			if err != nil {
 				g.t.Fail(err)
 			}
-			g.rows.Put(h.prefix, epoch, value)
-			h.fresh[i].Ref = 0 // the delivery is settled by this epoch's commit
+			g.rows.Put(g.rows.Own(), h.prefix, epoch, value)
 		}
-		h.committing, h.fresh = append(h.committing, h.fresh...), nil
+		h.committing += len(h.fresh)
+		h.fresh = nil
 	}
 	return g.rows.Take()
 }

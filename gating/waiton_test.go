@@ -40,6 +40,8 @@ func TestEmptySignalWithLateness(t *testing.T) {
 			g.signal.WatermarkAt(wm)
 			g.out.Expect()
 		}
+		g.signal.Watermark(event.Millis(15_000) - 1) // at max(S)+L, not past it: X1
+		g.out.Expect()
 		g.signal.WatermarkAt(15_000)
 		g.out.ExpectElements(core.Element[string]{
 			Value: "m", Time: event.Millis(1000), Pane: event.NoFiring,

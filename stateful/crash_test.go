@@ -73,7 +73,7 @@ func ledger(r *rand.Rand, n int) (steps []step[words], want []string) {
 		at := low.Add(time.Duration(r.IntN(8)) * time.Millisecond)
 		key := fmt.Sprint("key", r.IntN(4))
 		steps = append(steps, el(kv(key, v), at))
-		p := place{key, window.Fixed(10 * time.Millisecond).Assign(nil, at)[0]}
+		p := place{key, window.Fixed(10*time.Millisecond).Assign(nil, at)[0]}
 		values[p] = append(values[p], v)
 		want = append(want, fmt.Sprint("element ", v), fmt.Sprint("timer ", v))
 		if r.IntN(3) == 0 {

@@ -75,33 +75,37 @@ func (h *parDoHead[K, V, O]) bundles() {
 func (h *parDoHead[K, V, O]) Data(_ int, b engine.Batch) error {
 	batch := b.(*engine.Elements[element.KV[K, V]])
 	for i := range batch.Items {
-		e := &batch.Items[i]
-		if h.strategy.Expired(e.Window, h.low) {
-			h.t.CountDroppedLate(1)
-			continue
-		}
-		p := h.panes.of(e.Window, false)
 		key, group := batch.Key(i)
-		h.entry = p.byKey[string(key)]
-		isNew := h.entry == nil
-		if isNew {
-			h.entry = h.enter(p, key, group)
-		}
-		if h.fn.FinishBundle != nil {
-			h.bundleLow = min(h.bundleLow, e.Time)
-		}
-		kept := h.guard.Run(e, h.attempt)
-		isNew = isNew && !(kept && h.touched())
-		if kept {
-			h.keep()
-		} else {
-			h.scope.undo()
-		}
-		if isNew {
-			h.leave(h.entry) // nothing of it is kept
-		}
+		h.take(&batch.Items[i], key, group)
 	}
 	return nil
+}
+
+// take processes one element, whose encoded key is key.
+func (h *parDoHead[K, V, O]) take(e *element.Element[element.KV[K, V]], key []byte, g store.Group) {
+	if h.strategy.Expired(e.Window, h.low) {
+		h.t.CountDroppedLate(1)
+		return
+	}
+	p := h.panes.of(e.Window, false)
+	h.entry = p.byKey[string(key)]
+	isNew := h.entry == nil
+	if isNew {
+		h.entry = h.enter(p, key, g)
+	}
+	if h.fn.FinishBundle != nil {
+		h.bundleLow = min(h.bundleLow, e.Time)
+	}
+	kept := h.guard.Run(e, h.attempt)
+	leave := isNew && !(kept && h.touched())
+	if kept {
+		h.keep()
+	} else {
+		h.scope.undo()
+	}
+	if leave { // nothing of it is kept
+		h.leave(h.entry)
+	}
 }
 
 // process is one attempt at an element.

@@ -13,7 +13,7 @@ import (
 // call has succeeded; its last word counts (T4). Timers cannot be set in
 // OnWindowExpiration (L9).
 type Timer struct {
-	cell *timers
+	cell *timerCell
 	tag  string
 }
 
@@ -33,7 +33,7 @@ func EventTimer[K, V, O any](d *Decl[K, V, O], name string, fire TimerFunc[K, O]
 
 // TimerFamily is any number of timers with one callback, told apart by their tags
 // (T1).
-type TimerFamily struct{ cell *timers }
+type TimerFamily struct{ cell *timerCell }
 
 // EventTimerFamily declares a family of timers in event time.
 func EventTimerFamily[K, V, O any](d *Decl[K, V, O], name string, fire TimerFunc[K, O]) TimerFamily {
@@ -46,13 +46,13 @@ func (f TimerFamily) Tag(tag string) Timer { return Timer{f.cell, tag} }
 // SetTag is Tag(tag).Set(at).
 func (f TimerFamily) SetTag(tag string, at event.Time) { f.Tag(tag).Set(at) }
 
-func declareTimers[K, V, O any](d *Decl[K, V, O], name, kind string, fire TimerFunc[K, O]) *timers {
+func declareTimers[K, V, O any](d *Decl[K, V, O], name, kind string, fire TimerFunc[K, O]) *timerCell {
 	if fire == nil {
 		d.problem("timer %q has no callback", name)
 	}
-	var c *timers
+	var c *timerCell
 	d.add(name, func(p place) cell {
-		c = &timers{place: p, kind: kind, schedule: d.timers, fire: func() error { return fire(d.ctx, d.out) }}
+		c = &timerCell{place: p, kind: kind, schedule: d.timers, fire: func() error { return fire(d.ctx, d.out) }}
 		return c
 	})
 	return c

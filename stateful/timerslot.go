@@ -8,8 +8,8 @@ import (
 	"github.com/gosluice/sluice/core/store"
 )
 
-// timers is a declared timer or family: the cell behind a [Timer].
-type timers struct {
+// timerCell is a declared timer or family: the cell behind a [Timer].
+type timerCell struct {
 	place
 	kind     string
 	schedule *schedule
@@ -27,7 +27,7 @@ type timerSlot struct {
 // timer is one timer of one entry.
 type timer struct {
 	track
-	cell *timers
+	cell *timerCell
 	tag  string
 	// timerState is how it stands, next what the call makes of it.
 	timerState
@@ -44,9 +44,9 @@ type timerState struct {
 	at, output event.Time
 }
 
-func (c *timers) format() string { return c.kind }
+func (c *timerCell) format() string { return c.kind }
 
-func (c *timers) of(e *entry, tag string) *timer {
+func (c *timerCell) of(e *entry, tag string) *timer {
 	s, _ := e.slots[c.slot].(*timerSlot)
 	if s == nil {
 		s = &timerSlot{}
@@ -70,7 +70,7 @@ func (c *timers) of(e *entry, tag string) *timer {
 }
 
 // change is the timer of the entry shown, about to change.
-func (c *timers) change(tag string) *timer {
+func (c *timerCell) change(tag string) *timer {
 	x := c.of(c.scope.show(c.name), tag)
 	if c.scope.change(x) {
 		x.next = x.timerState
@@ -127,7 +127,7 @@ func (x *timer) forget() {
 	}
 }
 
-func (c *timers) load(e *entry, tag string, r store.Row) error {
+func (c *timerCell) load(e *entry, tag string, r store.Row) error {
 	if len(r.Value) != timerRowBytes {
 		return fmt.Errorf("timer %q: row of %d bytes, want %d: %w", c.name, len(r.Value), timerRowBytes, store.ErrDamaged)
 	}

@@ -11,15 +11,15 @@ import (
 
 // shapes are the pipelines of the suite, from simple to the main job.
 var shapes = []shape{
-	{name: "stateless", storeless: true, build: stateless, check: checkRecords(1)},                   // G5, G33
-	{name: "stored", build: stateless, check: checkRecords(1)},                                       // F2-F6, F14
-	{name: "flatten", sources: 2, build: flatten, check: checkRecords(1)},                            // H4
-	{name: "regions", sources: 2, build: regions, check: checkRecords(1)},                            //
-	{name: "combine", build: combine(1), check: checkTotals},                                         // L5-L7, H1-H3
-	{name: "combine-publish", build: combine(0), check: checkNotes},                                  // G35
-	{name: "combine-behind", behind: true, sources: 2, build: combine(0), check: checkOnce},          // L6
-	{name: "files", behind: true, build: afterWrite(false), check: checkFiles},                       // G46
-	{name: "after-write", behind: true, build: afterWrite(true), check: checkAfterWrite},             // W2, W9, G83, G85, G86
+	{name: "stateless", storeless: true, build: stateless, check: checkRecords(1)},                    // G5, G33
+	{name: "stored", build: stateless, check: checkRecords(1)},                                        // F2-F6, F14
+	{name: "flatten", sources: 2, build: flatten, check: checkRecords(1)},                             // H4
+	{name: "regions", sources: 2, build: regions, check: checkRecords(1)},                             //
+	{name: "combine", build: combine(1), check: checkTotals},                                          // L5-L7, H1-H3
+	{name: "combine-publish", build: combine(0), check: checkNotes},                                   // G35
+	{name: "combine-behind", behind: true, sources: 2, build: combine(0), check: checkOnce},           // L6
+	{name: "files", behind: true, build: afterWrite(false), check: checkFiles},                        // G46
+	{name: "after-write", behind: true, build: afterWrite(true), check: checkAfterWrite},              // W2, W9, G83, G85, G86
 	{name: "after-write-flatten", sources: 2, build: afterWriteFlatten, check: checkAfterWriteInTime}, // W10, W15
 }
 

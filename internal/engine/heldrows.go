@@ -12,8 +12,9 @@ import (
 // prefix, the epoch that wrote it and its number in that epoch, so that a queue is
 // read back in the order it was written.
 //
-// A row lies in the group of the worker that wrote it, which after a change of
-// parallelism need not be this one's first: groups remembers where rows are.
+// A queue that one worker opened lies in one group, its home, for ever: that of the
+// worker at first, which after a change of parallelism need not be its owner's. So
+// all of it moves together. known are the groups that hold rows.
 type HeldRows struct {
 	t     *Task
 	own   store.Group
@@ -43,16 +44,20 @@ func NewHeldRows(t *Task) *HeldRows {
 // tail is how long a key is after its prefix: epoch and number.
 const tail = 8 + 4
 
-// Load calls fn with the prefix and value of every committed row.
-func (r *HeldRows) Load(fn func(prefix, value []byte) error) error {
+// Load calls fn with home, prefix and value of every committed row.
+func (r *HeldRows) Load(fn func(home store.Group, prefix, value []byte) error) error {
 	return r.t.Load(store.Held, func(row store.Row) error {
 		r.known[row.Group] = true
-		return fn(row.Key[:len(row.Key)-tail], row.Value)
+		return fn(row.Group, row.Key[:len(row.Key)-tail], row.Value)
 	})
 }
 
-// Put appends value to a queue. It becomes durable with the epoch.
-func (r *HeldRows) Put(prefix []byte, epoch uint64, value []byte) {
+// Own is the home of queues that this worker opens.
+func (r *HeldRows) Own() store.Group { return r.own }
+
+// Put appends value to a queue; home is Own or was told by Load. It becomes durable
+// with the epoch.
+func (r *HeldRows) Put(home store.Group, prefix []byte, epoch uint64, value []byte) {
 	if epoch != r.epoch {
 		r.epoch, r.n = epoch, 0
 	}
@@ -60,11 +65,12 @@ func (r *HeldRows) Put(prefix []byte, epoch uint64, value []byte) {
 	r.key = binary.BigEndian.AppendUint64(r.key, epoch)
 	r.key = binary.BigEndian.AppendUint32(r.key, r.n)
 	r.n++
-	r.delta.Put(r.own, r.key, value)
+	r.delta.Put(home, r.key, value)
 }
 
-// Scan reads up to limit committed rows of a queue after from and returns where it
-// stopped. It may be called from any goroutine while the head goes on.
+// Scan reads up to limit committed rows of a queue after from, home by home, and
+// returns where it stopped. It may be called from any goroutine while the head goes
+// on.
 func (r *HeldRows) Scan(prefix []byte, from Cursor, limit int, fn func(value []byte) error) (Cursor, error) {
 	_, last := r.t.Groups()
 	for g := max(from.group, r.own); limit > 0; g++ {
