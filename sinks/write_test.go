@@ -249,3 +249,16 @@ func TestSinksAreIndependent(t *testing.T) {
 		c.Check("one copy at each", func() error { return none(len(good.visible()) - 1 + len(bad.visible()) - 1) })
 	})
 }
+
+// TestWindowsCloseAlone: the end of one window leaves the batches of later ones open.
+func TestWindowsCloseAlone(t *testing.T) {
+	coretest.Run(t, func(c *coretest.Case) {
+		s := sink(c, ways[1], sinks.Config[string]{})
+		s.in.Add(at("a", 1), at("b", 12))
+		s.in.WatermarkAt(10)
+		s.wrote.Expect(batch{"@0", "a"})
+		s.in.Add(at("c", 13))
+		s.in.WatermarkAt(20)
+		s.wrote.Expect(batch{"@0", "a"}, batch{"@10", "b,c"})
+	})
+}
