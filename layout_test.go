@@ -71,6 +71,7 @@ var arrows = map[string][]string{
 	"connectors/connectortest": with(leaves, "core", "acks", "sinks"),
 
 	"examples/pubsub-after-write/...": with(public, "e2e/emulators/...", "examples/pubsub-after-write/..."),
+	"examples/nats-consumer-loop":     {"acks", "e2e/emulators/..."},
 
 	"e2e/...":        with(public, "internal/...", "e2e/..."),
 	"cmd/sluice/...": with(public, "internal/...", "cmd/sluice/..."),

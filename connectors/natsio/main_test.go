@@ -170,14 +170,19 @@ func (p *tap) poll() []source.Message {
 	return out
 }
 
-// until polls, when woken only, until done says so; it fails after limit.
+// until polls as the engine does, again at once after messages, else when woken,
+// until done says so; it fails after limit.
 func (p *tap) until(limit time.Duration, what string, done func(fresh []source.Message) bool) {
 	p.t.Helper()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
-		if done(p.poll()) {
+		fresh := p.poll()
+		if done(fresh) {
 			return
+		}
+		if len(fresh) > 0 {
+			continue
 		}
 		select {
 		case <-p.wake:

@@ -8,7 +8,8 @@ import (
 	"github.com/gosluice/sluice/core/source"
 )
 
-// Poll moves what has been received into dst.
+// Poll moves what has been received into dst. While it returns messages the caller
+// polls again; the poll that finds nothing arms the receiving goroutine, which wakes.
 func (r *reader) Poll(dst []source.Message) (source.Polled, error) {
 	if r.isClosing() {
 		return source.Polled{}, r.errorf(fault.Closed, "the reader is closed")
@@ -28,8 +29,7 @@ func (r *reader) Poll(dst []source.Message) (source.Polled, error) {
 	switch {
 	case arm:
 		signal(r.armed)
-	case p.N > 0 || told || left || err != nil:
-		// There may be more: the poll that finds nothing arms.
+	case told || left || err != nil:
 		r.opts.Wake()
 	}
 	if p.N > 0 {

@@ -64,13 +64,15 @@ func (c *publishing) run(ctx context.Context) {
 		return
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := c.pump(ctx, replies, window); err != nil {
+	broken := c.p.nc.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	defer c.p.nc.RemoveStatusListener(broken)
+	if err := c.pump(ctx, replies, broken, window); err != nil {
 		c.giveUp(err)
 	}
 }
 
 // pump keeps up to window messages unconfirmed until all have been dealt with.
-func (c *publishing) pump(ctx context.Context, replies <-chan *nats.Msg, window int) error {
+func (c *publishing) pump(ctx context.Context, replies <-chan *nats.Msg, broken <-chan nats.Status, window int) error {
 	timer := time.NewTimer(c.p.cfg.ConfirmWait)
 	defer timer.Stop()
 	next, pending := 0, 0
@@ -90,6 +92,8 @@ func (c *publishing) pump(ctx context.Context, replies <-chan *nats.Msg, window 
 			c.take(m)
 			pending--
 			timer.Reset(c.p.cfg.ConfirmWait)
+		case <-broken:
+			return errDisconnected
 		case <-timer.C:
 			return fmt.Errorf("no confirmation for %v", c.p.cfg.ConfirmWait)
 		case <-ctx.Done():
@@ -99,6 +103,8 @@ func (c *publishing) pump(ctx context.Context, replies <-chan *nats.Msg, window 
 	return nil
 }
 
+var errDisconnected = fault.Errorf(fault.Transient, "disconnected")
+
 // send publishes message i. An error ends the call; a message that can never be
 // sent is only a failure of its own.
 func (c *publishing) send(ctx context.Context, i int) (ok bool, err error) {
@@ -106,7 +112,7 @@ func (c *publishing) send(ctx context.Context, i int) (ok bool, err error) {
 		return false, err
 	}
 	if !c.p.nc.IsConnected() {
-		return false, fault.Errorf(fault.Transient, "disconnected")
+		return false, errDisconnected
 	}
 	m, err := c.p.message(&c.msgs[i])
 	if err == nil {

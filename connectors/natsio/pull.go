@@ -170,7 +170,11 @@ func (r *reader) connection(s nats.Status) {
 	case nats.RECONNECTING:
 		r.mu.Lock()
 		r.mu.pulls.down = true
+		stopLook := r.mu.stopLook
 		r.mu.Unlock()
+		if stopLook != nil {
+			stopLook()
+		}
 		err := r.errorf(fault.Transient, "disconnected; reconnecting to %q", r.nc.Servers())
 		r.confirms.failAll(err)
 		r.report(err)

@@ -57,6 +57,8 @@ type guarded struct {
 	acked delivery
 	// incident is told by the next Poll, fatal by all.
 	incident, fatal error
+	// stopLook ends a look that is under way.
+	stopLook context.CancelFunc
 	// suspect: the consumer's information is to be looked at again.
 	suspect bool
 }

@@ -126,7 +126,7 @@ func (r *reader) cannotSend() error {
 	down := r.mu.pulls.down
 	r.mu.Unlock()
 	if down {
-		return fault.Errorf(fault.Transient, "disconnected")
+		return errDisconnected
 	}
 	return nil
 }

@@ -67,6 +67,9 @@ func (w *watcher) look() {
 	r := w.r
 	ctx, cancel := context.WithTimeout(r.ctx, infoWait)
 	defer cancel()
+	r.mu.Lock()
+	r.mu.stopLook = cancel // when the connection breaks, nobody will answer
+	r.mu.Unlock()
 	if r.broken() {
 		if err := r.rewind(ctx); err != nil {
 			w.failed(err)
