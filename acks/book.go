@@ -20,6 +20,8 @@ type book[P any] struct {
 	base  time.Time
 	count [states]int
 	bytes int64
+	// turn counts settlements handed out.
+	turn  uint64
 	total totals
 }
 
@@ -129,9 +131,6 @@ func (b *book[P]) forget(c *channel[P], d *delivery[P]) {
 	b.bytes -= int64(d.bytes)
 	if d.state == due {
 		b.due.remove(d)
-	}
-	if c.floor == d {
-		c.floor = nil
 	}
 	b.unreceive(d)
 	c.release(d)

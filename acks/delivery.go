@@ -26,9 +26,8 @@ type delivery[P any] struct {
 	ref   Ref
 	epoch uint64
 	state state
-	// turn counts replacements, so that the outcome of an older settlement or
-	// extension is told from that of a newer. It goes on when a delivery is reused.
-	turn    uint32
+	// turn tells the settlement that is under way from older ones.
+	turn    uint64
 	bytes   int
 	verdict Verdict
 	lease   lease
@@ -44,7 +43,8 @@ type lease struct {
 	end, sure int64
 	// asked is when it was last extended.
 	asked int64
-	// turn changes whenever what the keeper has queued for it is out of date.
+	// turn changes whenever what the keeper has queued for it is out of date. It goes
+	// on when the delivery is reused.
 	turn uint32
 	lost bool
 }
@@ -122,7 +122,6 @@ func (p *pool[P]) put(d *delivery[P]) {
 	var none P
 	d.payload = none
 	d.verdict, d.epoch = Verdict{}, 0
-	d.turn++
 	d.lease.turn++
 	d.links[byDue].after = p.free
 	p.free = d

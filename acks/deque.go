@@ -119,14 +119,15 @@ func (q *deque[P]) find(pos Position) *delivery[P] {
 func (q *deque[P]) remove(d *delivery[P]) bool {
 	if q.n > 0 && q.at(0).d == d {
 		q.trim()
-		return true
+	} else {
+		i := q.index(d.pos())
+		if i < 0 || q.at(i).d != d {
+			return false
+		}
+		q.at(i).d = nil
+		q.empty++
 	}
-	i := q.index(d.pos())
-	if i < 0 || q.at(i).d != d {
-		return false
-	}
-	q.at(i).d = nil
-	if q.empty++; q.empty > 32 && q.empty > q.n/2 {
+	if q.empty > 32 && q.empty > q.n/2 {
 		q.compact()
 	}
 	return true

@@ -55,7 +55,7 @@ func TestDequeModel(t *testing.T) {
 				if !slices.Equal(held, sortedKeys(model)) {
 					t.Fatalf("holds %v, not %v", held, sortedKeys(model))
 				}
-				if q.n-q.empty != len(held) || q.empty > 32 && q.empty > q.n/2+1 {
+				if q.n-q.empty != len(held) || q.empty > 32 && q.empty > q.n/2 {
 					t.Fatalf("%d slots, %d empty, %d held", q.n, q.empty, len(held))
 				}
 				for pos := Position(1); pos <= last+1; pos += 1 + last/50 {

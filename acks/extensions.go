@@ -117,7 +117,6 @@ func (q *extensions[P]) ask(dst []Extension[P], d *delivery[P], at int64) []Exte
 		q.stats.Late++
 	}
 	e.sure, e.end, e.asked = e.end, at+int64(q.further), at
-	e.turn++
 	q.queue = append(q.queue, queuedLease[P]{d, e.turn, e.end})
 	q.stats.Extended++
 	return append(dst, Extension[P]{Ref: d.ref, For: q.further, Payload: d.payload})

@@ -224,6 +224,49 @@ func TestFailedExtension(t *testing.T) {
 	}
 }
 
+// An extension that failed once and then worked counts from when it worked; what is
+// settled is not extended; a copy brings a lease of its own, and the plan for the
+// old one is void.
+func TestLeasesAreExtendedOnce(t *testing.T) {
+	l := NewLedger[int](Individual)
+	_ = l.StartChannel(0, Start{})
+	k := NewLeaseKeeper(l, Lease{Duration: 30 * time.Second}, nil)
+	ask := func(after int, want ...int) {
+		t.Helper()
+		now := noon.Add(time.Duration(after) * time.Second)
+		if next := k.Next(); !next.Equal(now) {
+			t.Fatalf("next is after %v, not %ds", next.Sub(noon), after)
+		}
+		var got []int
+		for _, e := range k.Due(nil, 0, now) {
+			got = append(got, e.Payload)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("after %ds: %v, not %v", after, got, want)
+		}
+	}
+	l.TakeNew(0, 1, 1, 1, noon, 1)
+	l.TakeNew(0, 2, 2, 1, noon, 2)
+	l.Commit(1)
+	l.Settled(l.Due(nil, 0))
+	ask(20, 2)
+	k.Failed(MakeRef(0, 2))
+	at := 20*time.Second + 10*time.Second/4
+	if next := k.Next(); next.Sub(noon) != at || len(k.Due(nil, 0, noon.Add(at))) != 1 {
+		t.Fatal(next.Sub(noon))
+	}
+	if list := k.Due(nil, 10, noon.Add(at+20*time.Second)); len(list) != 1 {
+		t.Fatal(list)
+	}
+	l.Receive(0, 3, 3, 1, noon.Add(45*time.Second))
+	l.Receive(0, 2, 20, 1, noon.Add(50*time.Second))
+	ask(65, 3, 20) // 20's turn is after 70 seconds, it goes along
+	ask(85, 3, 20)
+	l.Commit(2)
+	l.Settled(l.Due(nil, 0))
+	ask(105, 3)
+}
+
 func TestLeasesThatNeverEnd(t *testing.T) {
 	l := NewLedger[int](Individual)
 	_ = l.StartChannel(0, Start{})

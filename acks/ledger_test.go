@@ -248,11 +248,19 @@ func TestCopyWhileSettling(t *testing.T) {
 	old := b.due("m1 acked", "m2 rejected")
 	b.copy(1, Committed)
 	b.copy(2, New) // the broker has heard
-	b.Settled(old)
 	batch := b.due("copy of m1 acked")
+	b.Settled(old) // says nothing about the copies
+	if s := b.Stats(); s.Settling != 1 || s.Unread != 1 || s.Settled != 0 {
+		t.Fatalf("%+v", s)
+	}
 	b.Take(MakeRef(0, 2), 2)
 	b.Commit(2)
-	b.Settled(append(batch, b.due("copy of m2 acked")...))
+	batch = append(batch, b.due("copy of m2 acked")...)
+	b.Settled(old)
+	if s := b.Stats(); s.Settling != 2 {
+		t.Fatalf("%+v", s)
+	}
+	b.Settled(batch)
 	if s := b.Stats(); s.Unsettled != 0 || s.Settled != 2 {
 		t.Fatalf("%+v", s)
 	}
@@ -353,6 +361,49 @@ func TestResolve(t *testing.T) {
 	if pos, resolved := b.Prefix(0); pos != 10 || !resolved {
 		t.Fatal(pos, resolved)
 	}
+}
+
+// F16: whatever the order in which two epochs take, each commits what is its own.
+func TestTakesOutOfOrder(t *testing.T) {
+	b := newBench(t, Individual, Start{})
+	for p := Position(1); p <= 4; p++ {
+		b.Receive(0, p, fmt.Sprint("m", p), 1, noon)
+	}
+	for _, take := range []struct {
+		pos   Position
+		epoch uint64
+	}{{4, 1}, {2, 2}, {3, 2}, {1, 1}} {
+		b.Take(MakeRef(0, take.pos), take.epoch)
+	}
+	b.mark(1, "{4 [2 3] []}")
+	b.Commit(1)
+	b.due("m1 acked", "m4 acked")
+	b.mark(2, "{4 [] []}")
+	b.Commit(2)
+	b.due("m2 acked", "m3 acked")
+}
+
+// What the broker says it will not bring again is not waited for.
+func TestForgetAndResolveOnAContiguousChannel(t *testing.T) {
+	b := newBench(t, Contiguous, Start{Through: 3, Outstanding: 3})
+	b.take(1, 1, 2)
+	b.Commit(1)
+	b.due()
+	b.Forget(0, 3)
+	b.Settled(b.due("m2 acked"))
+	if _, resolved := b.Prefix(0); !resolved {
+		t.Fatal("waits for what was forgotten")
+	}
+	b = newBench(t, Contiguous, Start{Through: 4, Outstanding: 4})
+	b.take(1, 1, 2)
+	b.Commit(1)
+	b.Resolve(0)
+	b.due("m2 acked")
+	b = newBench(t, Contiguous, Start{Mark: Mark{Floor: 4, Holes: []Position{2}}})
+	b.copy(3, Committed)
+	b.due()
+	b.Forget(0, 2)
+	b.due("copy of m3 acked")
 }
 
 // A contiguous broker with outstanding deliveries in any order: nothing is settled

@@ -7,7 +7,7 @@ type Settlement[P any] struct {
 	// Payload is that of the newest delivery of the message.
 	Payload P
 
-	turn uint32
+	turn uint64
 }
 
 // Failure is a settlement that did not happen.

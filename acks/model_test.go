@@ -46,12 +46,15 @@ type model struct {
 	mode    Mode
 	offsets bool // the broker restarts reading behind what was settled
 	l       *Ledger[int]
+	keeper  *LeaseKeeper[int]
 	now     time.Time
 	msgs    []*modelMessage
 	next    int // first message not delivered by the run that lives
 	mark    []byte
 	epoch   uint64
-	serial  int
+	// committed is the newest epoch that is.
+	committed uint64
+	serial    int
 	// bundles: what each epoch that is not committed has taken.
 	bundles  map[uint64]map[Position]Action
 	fresh    []Ref
@@ -86,6 +89,7 @@ func (m *model) run() {
 		"settle":    func(t *rapid.T) { m.settle(t) },
 		"unblock":   func(t *rapid.T) { m.unblock(t) },
 		"crash":     func(t *rapid.T) { m.crash(rapid.Bool().Draw(t, "after the store's commit")) },
+		"leases":    func(*rapid.T) { m.leases() },
 		"":          func(*rapid.T) { m.check() },
 	})
 	m.drain()
@@ -102,6 +106,7 @@ func (m *model) find(pos Position) *modelMessage {
 // start begins a run: from nothing, or from the mark in the store.
 func (m *model) start() {
 	m.l = NewLedger[int](m.mode)
+	m.keeper = NewLeaseKeeper(m.l, Lease{Duration: time.Minute}, nil)
 	var s Start
 	if m.mark != nil {
 		mark, err := ParseMark(m.mark)
@@ -144,8 +149,10 @@ func (m *model) hand(t *rapid.T, msg *modelMessage) {
 	var arrival Arrival
 	held := m.holds(msg.pos)
 	taken := rapid.Bool().Draw(t, "at once")
+	var epoch uint64
 	if taken {
-		ref, arrival = m.l.TakeNew(0, msg.pos, m.serial, 10, m.now, m.epoch)
+		epoch = m.drawEpoch(t)
+		ref, arrival = m.l.TakeNew(0, msg.pos, m.serial, 10, m.now, epoch)
 	} else {
 		ref, arrival = m.l.Receive(0, msg.pos, m.serial, 10, m.now)
 	}
@@ -161,7 +168,7 @@ func (m *model) hand(t *rapid.T, msg *modelMessage) {
 	}
 	if arrival == New {
 		if taken {
-			m.put(msg.pos)
+			m.put(msg.pos, epoch)
 		} else {
 			m.fresh = append(m.fresh, ref)
 		}
@@ -189,11 +196,16 @@ func (l *Ledger[P]) find(ref Ref) state {
 	return states
 }
 
-func (m *model) put(pos Position) {
-	if m.bundles[m.epoch] == nil {
-		m.bundles[m.epoch] = map[Position]Action{}
+// drawEpoch is the one that fills, or the one before if it is not committed.
+func (m *model) drawEpoch(t *rapid.T) uint64 {
+	return rapid.Uint64Range(max(m.committed+1, m.epoch-1), m.epoch).Draw(t, "into")
+}
+
+func (m *model) put(pos Position, epoch uint64) {
+	if m.bundles[epoch] == nil {
+		m.bundles[epoch] = map[Position]Action{}
 	}
-	m.bundles[m.epoch][pos] = Acked
+	m.bundles[epoch][pos] = Acked
 }
 
 func (m *model) deliver(t *rapid.T) {
@@ -224,10 +236,11 @@ func (m *model) take(t *rapid.T) {
 	i := rapid.IntRange(0, len(m.fresh)-1).Draw(t, "which")
 	ref := m.fresh[i]
 	m.fresh = slices.Delete(m.fresh, i, i+1)
-	if !m.l.Take(ref, m.epoch) {
+	epoch := m.drawEpoch(t)
+	if !m.l.Take(ref, epoch) {
 		t.Fatalf("%v is not there to take", ref)
 	}
-	m.put(ref.Position())
+	m.put(ref.Position(), epoch)
 }
 
 func (m *model) judge(t *rapid.T) {
@@ -314,11 +327,13 @@ func (m *model) commit(epoch uint64) {
 		}
 		delete(m.bundles, e)
 	}
+	m.committed = max(m.committed, epoch)
 	m.epoch = max(m.epoch, epoch+1)
 }
 
 func (m *model) abort() {
 	m.l.Abort()
+	m.committed = m.epoch
 	m.epoch++
 	m.bundles = map[uint64]map[Position]Action{}
 	m.fresh = nil
@@ -335,7 +350,7 @@ func (m *model) replay(n int) {
 		if !m.l.Take(e.Ref, m.epoch) {
 			m.t.Fatalf("%v is not there to take", e.Ref)
 		}
-		m.put(last)
+		m.put(last, m.epoch)
 	}
 }
 
@@ -354,7 +369,7 @@ func (m *model) unblock(t *rapid.T) {
 	if !m.l.Take(MakeRef(0, pos), m.epoch) {
 		t.Fatalf("%d is not there to take", pos)
 	}
-	m.put(pos)
+	m.put(pos, m.epoch)
 }
 
 func (m *model) due(limit int) {
@@ -424,6 +439,7 @@ func (m *model) crash(persisted bool) {
 	if persisted {
 		m.persist(m.epoch)
 	}
+	m.committed = m.epoch
 	m.epoch++
 	m.start()
 }
@@ -452,6 +468,23 @@ func (m *model) reads(pos Position) bool {
 		}
 	}
 	return false
+}
+
+// leases: every delivery that is held, and no other, has one that runs out (G28).
+func (m *model) leases() {
+	m.now = m.now.Add(time.Hour)
+	var held, asked []Ref
+	for _, e := range m.l.Unsettled(nil) {
+		held = append(held, e.Ref)
+	}
+	for _, e := range m.keeper.Due(nil, 0, m.now) {
+		asked = append(asked, e.Ref)
+	}
+	slices.Sort(held)
+	slices.Sort(asked)
+	if !slices.Equal(held, asked) {
+		m.t.Fatalf("leases of %v, held are %v", asked, held)
+	}
 }
 
 // drain ends all faults: everything must get settled.
@@ -483,7 +516,7 @@ func (m *model) drain() {
 			m.serial++
 			msg.delivered = true
 			if _, arrival := m.l.TakeNew(0, msg.pos, m.serial, 10, m.now, m.epoch); arrival == New {
-				m.put(msg.pos)
+				m.put(msg.pos, m.epoch)
 			}
 		}
 		if left == 0 {

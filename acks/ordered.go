@@ -19,24 +19,20 @@ func (c *channel[P]) notDurable() ordered[P] {
 
 // next is nil after the last delivery.
 func (it *ordered[P]) next() *delivery[P] {
-	for it.j < it.side.n {
-		s := it.side.at(it.j)
-		if it.i < it.main.n && it.main.at(it.i).pos < s.pos {
-			break
-		}
-		it.j++
-		if s.d != nil {
-			return s.d
-		}
-	}
-	for it.i < it.main.n {
-		s := it.main.at(it.i)
-		if it.j < it.side.n && s.pos > it.side.at(it.j).pos {
-			return it.next()
-		}
+	main, side := it.main.heldFrom(&it.i), it.side.heldFrom(&it.j)
+	if side == nil || main != nil && main.pos() < side.pos() {
 		it.i++
-		if s.d != nil {
-			return s.d
+		return main
+	}
+	it.j++
+	return side
+}
+
+// heldFrom is the first delivery from index i on, to which it moves i.
+func (q *deque[P]) heldFrom(i *int) *delivery[P] {
+	for ; *i < q.n; *i++ {
+		if d := q.at(*i).d; d != nil {
+			return d
 		}
 	}
 	return nil

@@ -57,7 +57,7 @@ func (s *shelf) start(run []Pending, queue *list.List, retries int) []Pending {
 
 // pick is the next callback of e, nil if there is none to call.
 func (e *bundle) pick() *callback {
-	for e.busy == 0 && len(e.todo) > 0 {
+	for len(e.todo) > 0 {
 		c := e.todo[0]
 		e.todo = e.todo[1:]
 		if c.state == ready {

@@ -50,7 +50,6 @@ func (b *book[P]) receive(in *incoming, payload *P) (Ref, Arrival) {
 func (b *book[P]) copyOf(c *channel[P], d *delivery[P], in *incoming, payload *P) Arrival {
 	b.replace(d, in, payload)
 	if d.state == settling && d.verdict.Action == Rejected { // the broker has heard already
-		d.turn++
 		d.verdict = Verdict{}
 		b.set(c, d, fresh)
 		c.revert(in.pos)
@@ -64,7 +63,6 @@ func (b *book[P]) copyOf(c *channel[P], d *delivery[P], in *incoming, payload *P
 		return InFlight
 	}
 	if d.state == settling && b.mode == Individual { // the older delivery is being settled: this one too
-		d.turn++
 		b.setDue(c, d)
 	}
 	return Committed

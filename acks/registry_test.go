@@ -337,6 +337,40 @@ func TestDoneAfterExpiry(t *testing.T) {
 	}
 }
 
+// A clock that goes back a little does not revive what has expired.
+func TestDoneWithAnEarlierClock(t *testing.T) {
+	var c calls
+	r := NewRegistry(RegistryOptions{})
+	mustRegister(t, r, 1, c.callback("a", hour))
+	r.Committed(1)
+	run, _ := r.Next(noon)
+	r.Next(hour)
+	r.Done(run[0], errBusy, hour.Add(-1))
+	runAll(r, hour.Add(time.Hour))
+	if s := r.Stats(); s.Expired != 1 || s.Pending != 0 || len(c) != 0 {
+		t.Fatalf("%+v, called %q", s, c)
+	}
+}
+
+// Next and Finalize side by side still call one callback of a bundle at a time.
+func TestNextDuringFinalize(t *testing.T) {
+	r := NewRegistry(RegistryOptions{})
+	var c calls
+	look := Callback{Name: "look", Expiry: hour, Fn: func(context.Context) error {
+		if run, _ := r.Next(noon.Add(time.Minute)); len(run) > 0 {
+			t.Errorf("%s as well", run[0].Name)
+		}
+		return nil
+	}}
+	mustRegister(t, r, 1, c.callback("a", hour, errBusy), look)
+	r.Committed(1)
+	if err := r.Finalize(t.Context(), 1, noon); !errors.Is(err, errBusy) {
+		t.Fatal(err)
+	}
+	runAll(r, noon.Add(time.Minute))
+	c.expect(t, "a", "a")
+}
+
 // A panic is an error with its stack; a cancelled Finalize calls nothing more and
 // loses nothing.
 func TestFinalizePanicAndCancellation(t *testing.T) {

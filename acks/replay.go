@@ -21,7 +21,6 @@ func (b *book[P]) abort() {
 // wait puts d into the replay queue.
 func (b *book[P]) wait(c *channel[P], d *delivery[P]) {
 	b.set(c, d, waiting)
-	d.epoch, d.verdict = 0, Verdict{}
 	c.replayFrom = min(c.replayFrom, d.pos())
 }
 

@@ -70,7 +70,7 @@ func (b *book[P]) floorMoved(c *channel[P]) {
 		return
 	}
 	d := c.settleable()
-	if d == nil || d == c.floor || d.pos() <= c.settledTo {
+	if d == nil || d == c.floor {
 		return
 	}
 	if old := c.floor; old != nil {
@@ -126,6 +126,8 @@ func (b *book[P]) takeDue(dst []Settlement[P], limit int) []Settlement[P] {
 		c.floor = nil
 		dst = slices.Grow(dst, 1)[:len(dst)+1] // and no second copy of a large payload
 		to := &dst[len(dst)-1]
+		b.turn++
+		d.turn = b.turn
 		to.Ref, to.Verdict, to.turn = d.ref, d.verdict, d.turn
 		to.Payload = d.payload
 	}

@@ -85,9 +85,8 @@ func (s *sweep[P]) walk() {
 func (s *sweep[P]) pass(d *delivery[P]) {
 	pos := d.pos()
 	s.upTo(pos)
-	wasHole := s.nextHole < len(s.c.known.Holes) && s.c.known.Holes[s.nextHole] == pos
-	if wasHole {
-		s.nextHole++
+	if s.nextHole < len(s.c.known.Holes) && s.c.known.Holes[s.nextHole] == pos {
+		s.nextHole++ // decided anew
 	}
 	if d.joins(s.epoch) {
 		s.join(Span{pos, pos})
@@ -95,7 +94,7 @@ func (s *sweep[P]) pass(d *delivery[P]) {
 	}
 	s.obstacle = pos
 	rejected := d.state == read && d.epoch <= s.epoch && d.verdict.Action == Rejected
-	if pos <= s.floor || wasHole || rejected {
+	if pos <= s.floor || rejected { // above it what is held needs no hole
 		s.holes = append(s.holes, pos)
 	}
 }

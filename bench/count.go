@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	countElements = 6_400_000
+	countElements = 4_000_000
 	// countWindows is how many windows close in a run.
 	countWindows = 8
 )

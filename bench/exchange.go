@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	exchangeElements = 6_400_000
+	exchangeElements = 4_000_000
 	// manyEach is how many elements a message stands for where the cost of an element
 	// is measured.
-	manyEach = 64
+	manyEach = 8
 	keyCount = 10_000
 )
 

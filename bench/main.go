@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,8 @@ type session struct {
 	quick  bool
 	lines  io.Writer
 	dir    string // of the disk that is measured
+	// only selects variants by name; nil: all.
+	only *regexp.Regexp
 	// profiles is where to write CPU profiles, "" for none.
 	profiles string
 }
@@ -45,6 +48,9 @@ func (s *session) size(n int) int {
 
 // alternate runs the contest and prints its lines.
 func (s *session) alternate(figure string, variants ...variant) (*contest, error) {
+	if s.only != nil {
+		variants = slices.DeleteFunc(variants, func(v variant) bool { return !s.only.MatchString(figure + "/" + v.name) })
+	}
 	c, err := alternate(figure, s.rounds, s.profiled(figure), variants...)
 	if err == nil && s.lines != nil {
 		c.lines(s.lines)
@@ -73,6 +79,7 @@ func run(args []string) error {
 	quick := set.Bool("quick", false, "a tenth of the work and 3 rounds: whether it runs, not what it costs")
 	file := set.String("lines", "", "write every sample for benchstat to this file")
 	dir := set.String("dir", "", "folder on the disk to measure; default: the system's temporary folder")
+	only := set.String("only", "", "run only variants whose figure/name match this expression; rows that lack one show NaN")
 	profiles := set.String("profiles", "", "write a CPU profile of each variant and round to this folder; all cost a little more then")
 	set.Usage = func() {
 		fmt.Fprintf(set.Output(), "usage: bench [flags] [figure...]\nfigures: %s\n", strings.Join(names(), ", "))
@@ -83,6 +90,11 @@ func run(args []string) error {
 		return err
 	}
 	s := &session{rounds: *rounds, quick: *quick, profiles: *profiles}
+	if *only != "" {
+		if s.only, err = regexp.Compile(*only); err != nil {
+			return err
+		}
+	}
 	if s.quick {
 		s.rounds = min(s.rounds, 3)
 	}

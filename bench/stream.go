@@ -52,7 +52,7 @@ func makeStream(url string, n, size int) error {
 	}
 	keys := benchKeys()
 	for i := range n {
-		if _, err := js.PublishAsync(subjectName, body(keys[i%len(keys)], size)); err != nil {
+		if _, err := js.PublishAsync(subjectName, body(keys[i%len(keys)], size), jetstream.WithStallWait(time.Minute)); err != nil {
 			return err
 		}
 	}

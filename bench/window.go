@@ -133,8 +133,7 @@ const windowSize = time.Second
 
 // windowPipeline: records ─▶ seconds ─▶ files ─▶ (written) ─▶ gate ─▶ notification.
 func windowPipeline(dir string, said *script, told notified) (*core.Pipeline, error) {
-	// JSON puts quotes around a record and a newline behind it.
-	w, err := files.NewWriter(files.Config[string]{Dir: dir})
+	w, err := files.NewWriter(files.Config[string]{Dir: dir, Format: files.Lines[string]()})
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +151,7 @@ func windowPipeline(dir string, said *script, told notified) (*core.Pipeline, er
 
 // speak fills n windows and closes each when it has been gathered.
 func speak(said *script, told notified, n int) ([]time.Duration, error) {
-	record := body("record", recordBytes-len(`""`+"\n"))
+	record := body("record", recordBytes-len("\n"))
 	list := make([]time.Duration, n)
 	for i := range list {
 		at := event.Time(i+1) * event.Time(windowSize.Microseconds())

@@ -159,6 +159,10 @@ func (g *gate[T]) Watermark(in int, wm event.Time) error {
 		return nil
 	}
 	g.seen[in-1] = wm
+	if g.t.Mutated(engine.GateUncommitted) {
+		copy(g.committed, g.seen)
+		g.open()
+	}
 	g.askClose()
 	return nil
 }
@@ -173,15 +177,22 @@ func (g *gate[T]) askClose() {
 	}
 }
 
-// Committed opens the windows that the watermarks of a committed epoch allow. What
-// came since the epoch was closed is released here, what is stored in Work.
+// Committed opens the windows that the watermarks of a committed epoch allow.
 func (g *gate[T]) Committed(uint64) {
 	copy(g.committed, g.reported)
-	kept := g.order[:0]
 	for _, h := range g.order {
 		h.stored += h.committing
 		h.committing = 0
-		if !passed(h.opens, g.committed) {
+	}
+	g.open()
+}
+
+// open opens what it may. What came since the last epoch was closed is released
+// here, what is stored in Work.
+func (g *gate[T]) open() {
+	kept := g.order[:0]
+	for _, h := range g.order {
+		if !passed(h.opens, g.committed) || h.committing > 0 {
 			kept = append(kept, h)
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/gosluice/sluice/core/coder"
 	"github.com/gosluice/sluice/core/element"
 	"github.com/gosluice/sluice/core/event"
+	"github.com/gosluice/sluice/core/fault"
 	"github.com/gosluice/sluice/core/store"
 	"github.com/gosluice/sluice/core/window"
 	"github.com/gosluice/sluice/internal/engine"
@@ -82,6 +83,10 @@ func (b *gathering) resultTime() event.Time {
 	return b.window.Max()
 }
 
+// errGone ends a read that comes too late: the batch has been given up meanwhile, and
+// was done by somebody else.
+var errGone = fault.Errorf(fault.Closed, "the batch is gone")
+
 // contents yields the records that b has now: those stored, then those in memory.
 // It stays valid, and the same, while b gathers nothing more.
 func contents[T any](b *gathering, rows *engine.HeldRows, c coder.Coder[element.Element[T]]) Batch[T] {
@@ -105,6 +110,9 @@ func contents[T any](b *gathering, rows *engine.HeldRows, c coder.Coder[element.
 			var err error
 			if stored > 0 {
 				_, err = rows.Scan(prefix, engine.Cursor{}, stored, emit)
+				if err == nil && int(n) < stored {
+					err = errGone
+				}
 			}
 			for i := 0; err == nil && i < len(memory); i++ {
 				err = emit(memory[i])

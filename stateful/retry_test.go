@@ -24,8 +24,7 @@ func everything(fail func(ctx ctx, e elem) error) func(d *decl) doFn {
 		bag := stateful.Bag[int](d, "bag")
 		sum := stateful.Combining(d, "sum", stateful.Sum[int]())
 		list := stateful.Combining(d, "list", listing())
-		var tick stateful.TimerFamily
-		tick = stateful.EventTimerFamily(d, "tick", func(ctx tctx, out out) error {
+		tick := stateful.EventTimerFamily(d, "tick", func(ctx tctx, out out) error {
 			out.Emit("tick " + ctx.Tag())
 			return nil
 		})

@@ -90,10 +90,10 @@ func TestElementRefuses(t *testing.T) {
 		_, err := c.Read(whole[:n])
 		wantMalformed(t, err)
 	}
-	_, err = c.Read(append([]byte{0x80}, whole[1:]...)) // a header of the future
+	_, err = c.Read(append([]byte{whole[0] | 0x80}, whole[1:]...)) // a header of the future
 	wantMalformed(t, err)
-	tooLarge := strings.Repeat("\xff", 9) + "\x01" // a varint of 64 bits
-	_, err = c.Read([]byte(string(whole[:25]) + tooLarge + string(whole[25:])))
+	tooLarge := strings.Repeat("\xff", 9) + "\x01" // of 64 bits, in the place of index 300
+	_, err = c.Read([]byte(string(whole[:25]) + tooLarge + string(whole[27:])))
 	wantMalformed(t, err)
 
 	e.Pane.Timing = event.Late + 1

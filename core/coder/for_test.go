@@ -143,6 +143,22 @@ func TestForNames(t *testing.T) { // S2, S-06
 	}
 }
 
+// TestKVIsDeterministicWhereBothPartsAre: either part alone spoils a key.
+func TestKVIsDeterministicWhereBothPartsAre(t *testing.T) { // S-06
+	good, bad := coder.String(), mustFor[float64](t)
+	if c := coder.KV(good, good); !c.Deterministic || c.Name != "kv(string,string)" {
+		t.Errorf("%s is not deterministic", c.Name)
+	}
+	for name, deterministic := range map[string]bool{
+		coder.KV(good, bad).Name: coder.KV(good, bad).Deterministic,
+		coder.KV(bad, good).Name: coder.KV(bad, good).Deterministic,
+	} {
+		if deterministic {
+			t.Errorf("%s is deterministic", name)
+		}
+	}
+}
+
 // TestForNamesNoPackage: a type may move, and a checkout may lie anywhere.
 func TestForNamesNoPackage(t *testing.T) {
 	if got := infer[box[order]]().name; got != "json:box[order]" {

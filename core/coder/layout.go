@@ -21,8 +21,8 @@ type layout struct {
 }
 
 func layoutOf(t reflect.Type) (layout, error) {
-	if l, ok := basicLayout(t); ok {
-		return l, nil
+	if b, ok := basicOf(t); ok {
+		return b.layout, nil
 	}
 	switch {
 	case isKV(t):
@@ -34,54 +34,6 @@ func layoutOf(t reflect.Type) (layout, error) {
 	}
 	seen := inspect(t)
 	return jsonLayout(t, seen.deterministic), errors.Join(seen.problems...)
-}
-
-// basicLayout holds the cases of basic, once more: Go gives no way to go from the
-// type that reflection found to a type parameter.
-func basicLayout(t reflect.Type) (l layout, ok bool) {
-	switch t {
-	case timeType:
-		return layoutFrom(wallTime()), true
-	case windowType:
-		return layoutFrom(windows()), true
-	}
-	switch basicKind(t) {
-	case reflect.String:
-		return layoutFrom(String()), true
-	case reflect.Slice:
-		return layoutFrom(Bytes()), true
-	case reflect.Bool:
-		return layoutFrom(boolean()), true
-	case reflect.Struct:
-		return layoutFrom(empty()), true
-	case reflect.Int:
-		return layoutFrom(ints()), true
-	case reflect.Int64:
-		return layoutFrom(Int64()), true
-	case reflect.Int32:
-		return layoutFrom(four[int32]("int32", signBit>>32)), true
-	case reflect.Int16:
-		return layoutFrom(two[int16]("int16", signBit>>48)), true
-	case reflect.Int8:
-		return layoutFrom(one[int8]("int8", signBit>>56)), true
-	case reflect.Uint:
-		return layoutFrom(wide[uint]("uint64", 0)), true
-	case reflect.Uintptr:
-		return layoutFrom(wide[uintptr]("uint64", 0)), true
-	case reflect.Uint64:
-		return layoutFrom(wide[uint64]("uint64", 0)), true
-	case reflect.Uint32:
-		return layoutFrom(four[uint32]("uint32", 0)), true
-	case reflect.Uint16:
-		return layoutFrom(two[uint16]("uint16", 0)), true
-	case reflect.Uint8:
-		return layoutFrom(one[uint8]("uint8", 0)), true
-	case reflect.Float64:
-		return layoutFrom(float64s()), true
-	case reflect.Float32:
-		return layoutFrom(float32s()), true
-	}
-	return l, false
 }
 
 func layoutFrom[B any](c Coder[B]) layout {

@@ -35,6 +35,14 @@ func (t *records) Write(_ context.Context, b sinks.Batch[order]) (out sinks.Outc
 	return out, nil
 }
 
+// all lists the orders in the table.
+func (t *records) all() (list []order) {
+	for _, o := range t.rows {
+		list = append(list, o)
+	}
+	return list
+}
+
 // complete: every order is there, copies times, each under an id of its own.
 func (t *records) complete(copies int) func() error {
 	return func() error {

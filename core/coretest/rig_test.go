@@ -17,6 +17,7 @@ import (
 // what ought to come out, and the checks.
 type rig struct {
 	w       *sim.World
+	faulty  sim.Faults
 	shape   shape
 	mutant  mutant
 	random  *rand.Rand // for the scenario, apart from the world's
@@ -72,8 +73,9 @@ func newRig(seed uint64, s shape, m mutant) *rig {
 	if !s.storeless {
 		r.db = memory.NewWithID("state")
 	}
+	r.faulty = r.faults()
 	r.w = sim.New(sim.Config{
-		Seed: seed, Start: r.start, Gone: r.gone, Next: r.next, Check: r.check, Faults: r.faults(),
+		Seed: seed, Start: r.start, Gone: r.gone, Next: r.next, Check: r.check, Faults: r.faulty,
 		EventsMax: 200_000, Mutate: m.engine, WrapPorts: r.wrapPorts,
 	})
 	r.records, r.notes, r.totals, r.calls = newRecords(r), newNotes(r), newTotals(r), newCallbacks(r)
@@ -117,7 +119,6 @@ func (r *rig) gone(crashed bool) {
 	}
 	r.files.lost(crashed)
 	r.late.lost(crashed)
-	r.calls.lost(crashed)
 }
 
 // next starts another process after a stop; after the drain that ended the work

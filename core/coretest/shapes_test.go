@@ -20,6 +20,7 @@ var shapes = []shape{
 	{name: "combine-behind", behind: true, sources: 2, build: combine(0), check: checkOnce},           // L6
 	{name: "files", behind: true, build: afterWrite(false), check: checkFiles},                        // G46
 	{name: "after-write", behind: true, build: afterWrite(true), check: checkAfterWrite},              // W2, W9, G83, G85, G86
+	{name: "announce-in-bundle", behind: true, build: announceInBundle, check: checkAnnounced},        // W13
 	{name: "after-write-flatten", sources: 2, build: afterWriteFlatten, check: checkAfterWriteInTime}, // W10, W15
 }
 
@@ -121,14 +122,40 @@ func afterWrite(notify bool) func(r *rig, p *core.Pipeline) {
 	}
 }
 
+// announceInBundle writes and announces in the bundle: at least once, and before the
+// commit of what the announcement is based on if the gate were to allow it.
+func announceInBundle(r *rig, p *core.Pipeline) {
+	orders, _ := core.Read(p, "orders", r.brokers[0], decodeOrder, readOptions())
+	inTime, _ := core.WindowIntoWithLate(orders, "minute", minutes)
+	result := sinks.Write[order, int](inTime, "records", r.records, sinks.Config[order]{Records: 9})
+	sinks.Write[note, int](summaries(inTime, result), "totals", r.totals, sinks.Config[note]{})
+}
+
+// checkAnnounced: whatever was ever announced was all there was to it.
+func checkAnnounced(r *rig) {
+	r.totals.keepAll = true
+	r.atEnd = append(r.atEnd, func() error {
+		want := model(r.records.all(), func(order) int { return 0 })
+		for _, n := range r.totals.all {
+			if want[cell{window: n.Window}] != n {
+				return fmt.Errorf("%+v was announced, the table has %+v", n, want[cell{window: n.Window}])
+			}
+		}
+		return sameAs(r.totals.rows, want)
+	})
+}
+
 func announce(r *rig, inTime core.PCollection[order], results ...gating.Result) {
+	sinks.Publish(summaries(inTime, results...), "notify", r.notes, encodeNote, sinks.Config[note]{})
+}
+
+func summaries(inTime core.PCollection[order], results ...gating.Result) core.PCollection[note] {
 	summary := stateful.CombineGlobally(inTime, "summary", sums)
 	ready := gating.After(summary, "after-files", results...)
-	notes := core.ParDo(ready, "note", func(_ core.Context, e *core.Element[sum], out *core.Out[note]) error {
+	return core.ParDo(ready, "note", func(_ core.Context, e *core.Element[sum], out *core.Out[note]) error {
 		out.Emit(note{Window: e.Window, Count: e.Value.Count, Sum: e.Value.Sum})
 		return nil
 	})
-	sinks.Publish(notes, "notify", r.notes, encodeNote, sinks.Config[note]{})
 }
 
 // checkFiles: every order is in exactly one published file, in that of its window
@@ -170,11 +197,7 @@ func checkAfterWrite(r *rig) {
 		announced[cell{window: n.Window}] = n
 	}
 	r.atEnd = append(r.atEnd, r.notes.once, func() error {
-		var list []order
-		for _, name := range r.files.names {
-			list = append(list, r.files.final[name].orders...)
-		}
-		return sameAs(announced, model(list, func(order) int { return 0 }))
+		return sameAs(announced, model(r.files.all(), func(order) int { return 0 }))
 	})
 }
 

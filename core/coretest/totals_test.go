@@ -13,6 +13,9 @@ import (
 type totals struct {
 	r    *rig
 	rows map[cell]note
+	// all are all writes, if wanted.
+	all     []note
+	keepAll bool
 }
 
 type cell struct {
@@ -29,6 +32,9 @@ func (t *totals) Write(_ context.Context, b sinks.Batch[note]) (out sinks.Outcom
 			return out, err
 		}
 		t.rows[cell{rec.Value.Key, rec.Value.Window}] = rec.Value
+		if t.keepAll {
+			t.all = append(t.all, rec.Value)
+		}
 		out.Results = append(out.Results, rec.Value.Key)
 	}
 	return out, nil

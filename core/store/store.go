@@ -50,7 +50,8 @@ const (
 	Held
 	// Effect rows are pending effects: their token and result.
 	Effect
-	// Mark rows are what a source's channel has committed.
+	// Mark rows are what a source's channel has committed, and how far the inputs of
+	// other stages had come.
 	Mark
 	// Quarantined rows are elements set aside after their attempts ran out.
 	Quarantined

@@ -131,7 +131,7 @@ func (r *Region) connect(byStage map[*Stage][]*Task) {
 		}
 	}
 	for _, t := range r.tasks {
-		t.in = newInputs(into[t], t.Stage.Inputs)
+		t.in = newInputs(into[t], t.Stage.Inputs, r.marksOf(t.Stage))
 		t.in.loose = r.mutate == BarrierNotAligned
 	}
 }

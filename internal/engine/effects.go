@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/gosluice/sluice/core/fault"
@@ -153,7 +154,7 @@ func (x *effects) run(e *effect) {
 	e.running = true
 	x.running++
 	x.region.ports.Call(Call{
-		Name: x.region.spec.Name + ": effect " + e.Key, Kind: CallEffect, Run: e.Effect.Run,
+		Name: fmt.Sprintf("%s: effect %x", x.region.spec.Name, e.Key), Kind: CallEffect, Run: e.Effect.Run,
 		Complete: func(v any, err error) {
 			x.region.mail.post(func() { x.finished(e, v, err) })
 		},
@@ -172,10 +173,10 @@ func (x *effects) finished(e *effect, v any, err error) {
 			e.retry = newRetry(x.region.ports)
 		}
 		e.at = x.region.now.Add(e.retry.next())
-		x.region.degraded("effect "+e.Key, err)
+		x.region.degraded(fmt.Sprintf("effect %x", e.Key), err)
 		return
 	}
-	x.region.healthy("effect " + e.Key)
+	x.region.healthy(fmt.Sprintf("effect %x", e.Key))
 	e.done, e.result, e.err = true, v, err
 	if e.Lane != "" {
 		delete(x.lanes, e.Lane)

@@ -9,10 +9,14 @@ import (
 // encoded key and key group.
 type Elements[T any] struct {
 	Items []element.Element[T]
-	// keys holds the encoded keys one after another; ends[i] is where key i ends.
+	// keys holds the encoded keys one after another; places[i] is where key i ends.
 	keys   []byte
-	ends   []uint32
-	groups []store.Group
+	places []keyPlace
+}
+
+type keyPlace struct {
+	end   uint32
+	group store.Group
 }
 
 // Len is the number of elements.
@@ -20,7 +24,7 @@ func (b *Elements[T]) Len() int { return len(b.Items) }
 
 func (b *Elements[T]) reset() {
 	clear(b.Items)
-	b.Items, b.keys, b.ends, b.groups = b.Items[:0], b.keys[:0], b.ends[:0], b.groups[:0]
+	b.Items, b.keys, b.places = b.Items[:0], b.keys[:0], b.places[:0]
 }
 
 // Key returns the encoded key and group of element i of a keyed batch. The slice
@@ -28,7 +32,8 @@ func (b *Elements[T]) reset() {
 func (b *Elements[T]) Key(i int) ([]byte, store.Group) {
 	from := uint32(0)
 	if i > 0 {
-		from = b.ends[i-1]
+		from = b.places[i-1].end
 	}
-	return b.keys[from:b.ends[i]:b.ends[i]], b.groups[i]
+	p := b.places[i]
+	return b.keys[from:p.end:p.end], p.group
 }

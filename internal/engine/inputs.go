@@ -24,12 +24,14 @@ type inputs struct {
 	next    int
 }
 
-// newInputs starts every watermark at MIN; a head without inputs has none.
-func newInputs(all []*input, count int) inputs {
+// newInputs starts every watermark where the last commit left it, MIN at first; a
+// head without inputs has none.
+func newInputs(all []*input, count int, marks []event.Time) inputs {
 	in := inputs{all: all, marks: make([]event.Time, count), signals: make([]bool, count)}
 	for i := range in.marks {
 		in.marks[i] = event.Min
 	}
+	copy(in.marks, marks)
 	for _, i := range all {
 		i.watermark = event.Min
 		in.signals[i.in] = i.signal

@@ -28,7 +28,7 @@ func (rd *reader) maybeExtend(now time.Time) time.Time {
 	for i, d := range due {
 		list[i] = source.Settlement{
 			Ref: uint64(d.Ref), Channel: source.Channel(d.Ref.Channel()), Position: source.Position(d.Ref.Position()),
-			Handle: d.Payload.Handle,
+			Handle: d.Payload.handle,
 		}
 	}
 	rd.extending = true

@@ -11,4 +11,9 @@ const (
 	BarrierNotAligned Mutation = iota + 1
 	// LedgerForgetsAbort does not give the deliveries of an abandoned epoch out again.
 	LedgerForgetsAbort
+	// GateUncommitted opens gates on watermarks that are not committed.
+	GateUncommitted
 )
+
+// Mutated says whether m is planted.
+func (t *Task) Mutated(m Mutation) bool { return t.region.mutate == m }

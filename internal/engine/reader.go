@@ -25,8 +25,8 @@ type reader struct {
 	stage  *Stage
 	index  int
 	region *Region
-	ledger *acks.Ledger[source.Message]
-	leases *acks.LeaseKeeper[source.Message]
+	ledger *acks.Ledger[kept]
+	leases *acks.LeaseKeeper[kept]
 
 	// Set once by the region before a task is told.
 	ready atomic.Bool
@@ -35,6 +35,7 @@ type reader struct {
 
 	// Of the task that polls; handed from one task to the next while halted.
 	channels []*channel
+	pages    pages
 	finished bool
 	told     bool // it announces its own watermark
 
@@ -43,7 +44,8 @@ type reader struct {
 	retry                        *retry
 	openAt, settleAt             time.Time
 	leaseAt                      time.Time
-	due                          []acks.Settlement[source.Message]
+	due                          []acks.Settlement[kept]
+	telling                      []source.Settlement // due, in the connector's terms
 
 	// drain and stop are set by the region, read by the task; ended the other way.
 	drain, stop, ended atomic.Bool
@@ -81,7 +83,7 @@ func newReader(r *Region, s *Stage, index int) *reader {
 	}
 	rd := &reader{
 		stage: s, index: index, region: r,
-		ledger: acks.NewLedger[source.Message](mode),
+		ledger: acks.NewLedger[kept](mode),
 		retry:  newRetry(r.ports),
 	}
 	if lease := s.Source.Caps.Lease; lease > 0 {
@@ -160,11 +162,11 @@ func (rd *reader) maybeSettle(now time.Time) time.Time {
 	if len(rd.due) == 0 {
 		return time.Time{}
 	}
-	list := make([]source.Settlement, len(rd.due))
+	list := rd.telling[:0]
 	for i := range rd.due {
-		list[i] = settlementOf(&rd.due[i])
+		list = append(list, settlementOf(&rd.due[i]))
 	}
-	rd.settling = true
+	rd.settling, rd.telling = true, list
 	rd.region.ports.Call(Call{
 		Name: rd.name() + ": settle", Kind: CallSettle,
 		Run: func(ctx context.Context) (any, error) { return rd.conn.Settle(ctx, list), nil },
@@ -182,42 +184,20 @@ func (rd *reader) maybeSettle(now time.Time) time.Time {
 // never told.
 var verdicts = [...]source.Verdict{acks.Acked: source.Ack, acks.Rejected: source.Nack, acks.Terminated: source.Terminate}
 
-func settlementOf(d *acks.Settlement[source.Message]) source.Settlement {
+func settlementOf(d *acks.Settlement[kept]) source.Settlement {
 	return source.Settlement{
 		Ref: uint64(d.Ref), Channel: source.Channel(d.Ref.Channel()), Position: source.Position(d.Ref.Position()),
-		Verdict: verdicts[d.Verdict.Action], Delay: d.Verdict.Delay, Reason: d.Verdict.Reason, Handle: d.Payload.Handle,
+		Verdict: verdicts[d.Verdict.Action], Delay: d.Verdict.Delay, Reason: d.Verdict.Reason, Handle: d.Payload.handle,
 	}
 }
 
 // settled takes the outcome of one settle call. err is a call that never ran.
 func (rd *reader) settled(list []source.Settlement, failures []source.Failure, err error) {
 	rd.settling = false
-	failed := make(map[acks.Ref]error, len(failures))
-	for _, f := range failures {
-		failed[acks.Ref(f.Ref)] = f.Err
-	}
-	var undone []acks.Failure
-	var first error
-	for i := range list {
-		ref := acks.Ref(list[i].Ref)
-		cause, bad := failed[ref]
-		if err != nil {
-			cause, bad = err, true
-		}
-		if !bad {
-			rd.count(list[i].Verdict)
-			continue
-		}
-		lost := fault.Of(cause) == fault.Lost
-		undone = append(undone, acks.Failure{Ref: ref, Lost: lost})
-		if lost {
-			rd.counts.Lost.Add(1)
-		} else {
-			first = cause
-		}
-	}
+	undone, first := rd.undone(list, failures, err)
 	rd.ledger.Settled(rd.due, undone...)
-	rd.region.wakeReader(rd) // it may have waited for room
+	clear(rd.due)
+	clear(list)
 	rd.region.wakeReader(rd) // the quota may allow more now
 	key := "settle " + rd.name()
 	if first == nil {
@@ -229,15 +209,38 @@ func (rd *reader) settled(list []source.Settlement, failures []source.Failure, e
 	rd.region.degraded(key, fmt.Errorf("%s: settle: %w", rd.name(), first))
 }
 
-func (rd *reader) count(v source.Verdict) {
-	switch v {
-	case source.Ack:
-		rd.counts.Acked.Add(1)
-	case source.Nack:
-		rd.counts.Nacked.Add(1)
-	case source.Terminate:
-		rd.counts.Terminated.Add(1)
+// undone counts what is done, lists what is not, and says why the last of that
+// which is to be tried again was not.
+func (rd *reader) undone(list []source.Settlement, failures []source.Failure, err error) (undone []acks.Failure, cause error) {
+	var failed map[uint64]error
+	if len(failures) > 0 {
+		failed = make(map[uint64]error, len(failures))
 	}
+	for _, f := range failures {
+		failed[f.Ref] = f.Err
+	}
+	var done [source.Terminate + 1]int64
+	for i := range list {
+		why, bad := err, err != nil
+		if !bad && failed != nil {
+			why, bad = failed[list[i].Ref]
+		}
+		if !bad {
+			done[list[i].Verdict]++
+			continue
+		}
+		lost := fault.Of(why) == fault.Lost
+		undone = append(undone, acks.Failure{Ref: acks.Ref(list[i].Ref), Lost: lost})
+		if lost {
+			rd.counts.Lost.Add(1)
+		} else {
+			cause = why
+		}
+	}
+	rd.counts.Acked.Add(done[source.Ack])
+	rd.counts.Nacked.Add(done[source.Nack])
+	rd.counts.Terminated.Add(done[source.Terminate])
+	return undone, cause
 }
 
 // settledAll says whether nothing is left to tell the broker.

@@ -28,6 +28,7 @@ type Region struct {
 	current    atomic.Pointer[[]*Task]
 	directory  directory
 	readers    []*reader
+	marks      stageMarks // as committed
 	effects    *effects
 	registry   *acks.Registry
 	bundles    uint64 // numbers finalizer bundles
@@ -81,6 +82,7 @@ const (
 type closing struct {
 	epoch   uint64
 	reports []*Report
+	marks   stageMarks // once it is committed
 	started time.Duration
 	last    bool
 }
@@ -116,6 +118,10 @@ func NewRegion(c RegionConfig) (*Region, error) {
 			return nil, fmt.Errorf("region %s: %w", r.spec.Name, err)
 		}
 		r.epoch = last + 1
+	}
+	var err error
+	if r.marks, err = r.loadMarks(); err != nil {
+		return nil, fmt.Errorf("region %s: %w", r.spec.Name, err)
 	}
 	for _, s := range r.spec.Stages {
 		if s.Source != nil {
@@ -212,11 +218,12 @@ func (r *Region) reported(rep *Report) {
 	r.pace.measured(work)
 	r.closing, r.commit = nil, c
 	r.epoch++
+	c.marks = r.nextMarks(c.reports)
 	if r.store == nil {
 		r.committed(c, nil)
 		return
 	}
-	sc := &store.Commit{Region: r.spec.ID, Epoch: c.epoch}
+	sc := &store.Commit{Region: r.spec.ID, Epoch: c.epoch, Deltas: r.marksDeltas(c.marks)}
 	for _, rep := range c.reports {
 		for _, d := range rep.Deltas {
 			if d.Len() > 0 {
@@ -246,6 +253,7 @@ func (r *Region) committed(c *closing, err error) {
 		}
 	}
 	r.counts.Epochs.Add(1)
+	r.marks = c.marks
 	r.retry.reset()
 	r.healthy("commit")
 	r.release(c)

@@ -21,6 +21,8 @@ type Report struct {
 	// AtCommit runs in the region's step right after the commit, whatever became of
 	// the task.
 	AtCommit []func()
+	// Inputs are the watermarks of the inputs.
+	Inputs []event.Time
 	// Done: the input is finished and nothing is kept.
 	Done bool
 	// Work is the time the report took to make.

@@ -29,7 +29,7 @@ type Sender[T any] struct {
 // Send copies e into the batch of its receiver.
 func (s *Sender[T]) Send(e *element.Element[T]) {
 	if s.key == nil {
-		s.add(0, e)
+		s.add(0, s.batch(0), e)
 		return
 	}
 	key, err := s.key(s.scratch[:0], &e.Value)
@@ -42,16 +42,19 @@ func (s *Sender[T]) Send(e *element.Element[T]) {
 	to := workerOf(group, len(s.queues))
 	b := s.batch(to)
 	b.keys = append(b.keys, key...)
-	b.ends = append(b.ends, uint32(len(b.keys)))
-	b.groups = append(b.groups, group)
-	s.add(to, e)
+	b.places = append(b.places, keyPlace{uint32(len(b.keys)), group})
+	s.add(to, b, e)
 }
 
+// batch is the one that is being filled for that queue.
 func (s *Sender[T]) batch(to int) *Elements[T] {
-	b := s.open[to]
-	if b != nil {
+	if b := s.open[to]; b != nil {
 		return b
 	}
+	return s.newBatch(to)
+}
+
+func (s *Sender[T]) newBatch(to int) (b *Elements[T]) {
 	if old := s.queues[to].take(); old != nil {
 		b = old.(*Elements[T])
 	} else {
@@ -61,8 +64,7 @@ func (s *Sender[T]) batch(to int) *Elements[T] {
 	return b
 }
 
-func (s *Sender[T]) add(to int, e *element.Element[T]) {
-	b := s.batch(to)
+func (s *Sender[T]) add(to int, b *Elements[T], e *element.Element[T]) {
 	b.Items = append(b.Items, *e)
 	if len(b.Items) >= batchElementsMax {
 		s.flushTo(to)

@@ -28,13 +28,16 @@ type sourceHead struct {
 	rd       *reader
 	emit     Emit
 	disorder time.Duration
-	buf      []source.Message
-	replay   []acks.Entry[source.Message]
+	replay   []acks.Entry[kept]
 	seen     []progress
+	// chunk is how many messages a step takes: fewer than pollMessages where a message
+	// makes so many elements that the queues behind would grow past their limit.
+	chunk int
 	// watermark is the minimum over channels, next when to poll again unasked.
 	watermark event.Time
 	next      time.Time
 	dirty     bool
+	fresh     []*source.Message
 }
 
 // progress is how far this head has read one channel.
@@ -47,8 +50,7 @@ type progress struct {
 func NewSourceHead(t *Task, disorder time.Duration, emit Emit) Head {
 	h := &sourceHead{
 		t: t, rd: t.region.readerOf(t), emit: emit, disorder: disorder,
-		buf: make([]source.Message, pollMessages), replay: make([]acks.Entry[source.Message], pollMessages),
-		watermark: event.Min,
+		replay: make([]acks.Entry[kept], pollMessages), chunk: pollMessages, watermark: event.Min,
 	}
 	t.source = h
 	return h
@@ -67,9 +69,12 @@ func (h *sourceHead) Open() error {
 // poll moves one chunk into the bundle.
 func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 	h.next = time.Time{}
-	if n := h.rd.ledger.Replay(h.replay); n > 0 {
-		h.feedAgain(h.replay[:n])
-		return true, nil
+	s := h.rd.ledger.Stats()
+	if s.Replaying > 0 {
+		if n := h.rd.ledger.Replay(h.replay); n > 0 {
+			h.feedAgain(h.replay[:n])
+			return true, nil
+		}
 	}
 	if h.rd.stop.Load() {
 		return false, nil
@@ -81,10 +86,11 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 	if !h.rd.ready.Load() {
 		return false, nil
 	}
-	if h.overQuota() {
+	if h.overQuota(&s) {
 		return false, nil
 	}
-	p, err := h.rd.conn.Poll(h.buf)
+	room := h.rd.pages.room(&s)
+	p, err := h.rd.conn.Poll(room[:min(len(room), h.chunk)])
 	if err != nil {
 		return false, h.pollFailed(err, now)
 	}
@@ -102,13 +108,26 @@ func (h *sourceHead) poll(now time.Time) (more bool, err error) {
 	}
 	if p.N > 0 {
 		h.t.Touch()
-		h.feed(h.buf[:p.N], now)
+		h.feed(h.rd.pages.took(p.N), now)
+		h.adapt(p.N)
 	}
 	if p.HasWatermark {
 		h.tell(p.Watermark)
 	}
-	h.lift()
+	if p.N > 0 || p.HasWatermark || len(p.Resolved) > 0 {
+		h.lift()
+	}
 	return p.N > 0 || p.Finished, nil
+}
+
+// adapt looks at what a step with so many messages left in the queues.
+func (h *sourceHead) adapt(n int) {
+	switch queued := h.t.queuedMost(); {
+	case queued > queueLimit:
+		h.chunk = max(1, h.chunk/2)
+	case queued < queueLimit && n == h.chunk:
+		h.chunk = min(2*h.chunk, pollMessages)
+	}
 }
 
 // finish ends the watermark. It is not persisted: marks keep the last real one.
@@ -154,17 +173,20 @@ func (h *sourceHead) started(list []source.Start) error {
 // feed puts new messages into the bundle. All of them are in the ledger before the
 // first is processed: what fails in the middle loses none.
 func (h *sourceHead) feed(messages []source.Message, now time.Time) {
-	fresh := messages[:0]
+	var polled, received time.Time // as polled, and by the clock of now
+	fresh := h.fresh[:0]
 	for i := range messages {
 		m := &messages[i]
-		received := m.Received
-		if received.IsZero() {
-			received = now
+		if i == 0 || m.Received != polled {
+			if polled, received = m.Received, now; !polled.IsZero() {
+				received = now.Add(polled.Sub(now))
+			}
 		}
-		_, arrival := h.rd.ledger.TakeNew(acks.Channel(m.Channel), acks.Position(m.Position), *m, len(m.Data), received, h.t.epoch)
+		h.rd.pages.note(len(m.Data), received)
+		_, arrival := h.rd.ledger.TakeNew(acks.Channel(m.Channel), acks.Position(m.Position), kept{m, m.Handle}, len(m.Data), received, h.t.epoch)
 		switch arrival {
 		case acks.New:
-			fresh = append(fresh, *m)
+			fresh = append(fresh, m)
 		case acks.Committed:
 			h.t.region.wake() // it is to be settled again
 			fallthrough
@@ -173,24 +195,31 @@ func (h *sourceHead) feed(messages []source.Message, now time.Time) {
 		}
 	}
 	h.rd.counts.Read.Add(int64(len(messages)))
-	for i := range fresh {
-		h.take(&fresh[i])
-	}
+	h.takeAll(fresh)
 }
 
-func (h *sourceHead) feedAgain(entries []acks.Entry[source.Message]) {
+// feedAgain puts deliveries of an abandoned epoch into the bundle, all of them before
+// the first is processed.
+func (h *sourceHead) feedAgain(entries []acks.Entry[kept]) {
 	h.t.Touch()
-	kept := entries[:0]
-	for _, e := range entries {
-		if h.rd.ledger.Take(e.Ref, h.t.epoch) {
-			kept = append(kept, e)
+	again := h.fresh[:0]
+	for i := range entries {
+		if h.rd.ledger.Take(entries[i].Ref, h.t.epoch) {
+			again = append(again, entries[i].Payload.message)
 		}
 	}
-	h.rd.counts.Replayed.Add(int64(len(kept)))
-	for i := range kept {
-		h.take(&kept[i].Payload)
-	}
+	clear(entries)
+	h.rd.counts.Replayed.Add(int64(len(again)))
+	h.takeAll(again)
 	h.lift()
+}
+
+func (h *sourceHead) takeAll(list []*source.Message) {
+	for _, m := range list {
+		h.take(m)
+	}
+	clear(list)
+	h.fresh = list[:0]
 }
 
 // take puts what a delivery of this bundle holds into the stage.
@@ -229,8 +258,7 @@ func (h *sourceHead) lift() {
 
 // overQuota keeps what is unsettled within what the broker grants and memory
 // allows; half of the quota asks for a close, if there is something to commit.
-func (h *sourceHead) overQuota() bool {
-	s := h.rd.ledger.Stats()
+func (h *sourceHead) overQuota(s *acks.Stats) bool {
 	quota := h.rd.stage.Source.Caps.Quota
 	over := quota > 0 && s.Unsettled >= quota || s.Bytes >= unsettledBytesMax
 	if h.dirty && (over || quota > 0 && s.Unsettled >= quota/2) {

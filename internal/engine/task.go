@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -136,7 +137,10 @@ func (t *Task) catch() {
 }
 
 func (t *Task) open() Progress {
-	for _, f := range append([]func() error{t.head.Open}, t.hooks.open...) {
+	if t.source == nil {
+		t.low = t.in.low()
+	}
+	for _, f := range append(append([]func() error{t.head.Open}, t.hooks.open...), t.resume) {
 		if err := f(); err != nil {
 			t.fail(fmt.Errorf("%s: open: %w", t.Name(), err))
 			return Progress{}
@@ -156,6 +160,16 @@ func (t *Task) blockedOutput() bool {
 		}
 	}
 	return false
+}
+
+// queuedMost is how many batches wait in the fullest queue out of the task.
+func (t *Task) queuedMost() (n int) {
+	for _, o := range t.outs {
+		for _, q := range o.queues {
+			n = max(n, int(q.data.Load()))
+		}
+	}
+	return n
 }
 
 // advance does one chunk: the bundle's end if its barriers are in, then what was
@@ -314,7 +328,8 @@ func (t *Task) takeReport() *Report {
 	rep := &Report{
 		Task: t, Epoch: t.epoch,
 		Finalizers: t.finalizers, Effects: t.effects, Forgotten: t.forgotten,
-		Done: t.low == event.Max && t.in.finished() && t.out == event.Max && t.head.Idle(),
+		Inputs: slices.Clone(t.in.marks),
+		Done:   t.low == event.Max && t.in.finished() && t.out == event.Max && t.head.Idle(),
 	}
 	rep.Deltas = t.head.Snapshot(t.epoch)
 	for _, f := range t.hooks.delta {

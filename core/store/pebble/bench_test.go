@@ -102,6 +102,23 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
+// BenchmarkLog is BenchmarkCommit up to the acks: nothing is folded.
+func BenchmarkLog(b *testing.B) {
+	for _, n := range []int{1_000, 10_000} {
+		b.Run(fmt.Sprintf("cells=%d", n), func(b *testing.B) {
+			o := pebble.Dir(filepath.Join(b.TempDir(), "state"), pebble.WithFoldBytes(1<<40))
+			l := newLoad(b, o, 1_000_000)
+			l.next(n)
+			began := cpu()
+			for b.Loop() {
+				l.send(b)
+			}
+			b.ReportMetric(float64((cpu()-began).Nanoseconds())/float64(b.N*n), "cpu-ns/cell")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/cell")
+		})
+	}
+}
+
 // BenchmarkScan reads a million rows.
 func BenchmarkScan(b *testing.B) {
 	places(b, func(b *testing.B, o store.Opener) {

@@ -70,6 +70,9 @@ func (s *db) write(fill func(b *pebbledb.Batch, seq uint64) error) (seq uint64, 
 	if err := b.SyncWait(); err != nil {
 		return 0, s.fault.set(err)
 	}
+	if err := s.fault.get(); err != nil { // which the engine may not know of
+		return 0, err
+	}
 	raise(&s.witness.synced, seq)
 	return seq, b.Close()
 }

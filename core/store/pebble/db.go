@@ -70,7 +70,7 @@ func newDB(d *dir, files vfs.FS, path string, lock *pebbledb.Lock, m marker) *db
 
 func (s *db) options() *pebbledb.Options {
 	return &pebbledb.Options{
-		FS:                          s.files,
+		FS:                          engineFS{FS: s.files, fault: &s.fault},
 		Lock:                        s.lock,
 		Merger:                      merger,
 		CacheSize:                   cacheBytes,
@@ -83,6 +83,7 @@ func (s *db) options() *pebbledb.Options {
 		EventListener: &pebbledb.EventListener{
 			BackgroundError: s.fault.background,
 			DataCorruption:  s.fault.corruption,
+			FlushEnd:        s.fault.flushed,
 			WALCreated:      s.witness.created,
 		},
 	}
@@ -146,16 +147,8 @@ func (s *db) load(m marker) error {
 	if err == nil {
 		err = r.check(m)
 	}
-	if err == nil && r.id == "" {
-		err = s.fault.guard(func() error { return s.p.Set([]byte(keyID), []byte(m.id), pebbledb.Sync) })
-	}
-	s.order.seq = r.seq
-	s.witness.synced.Store(r.seq) // opening flushes what it recovers
-	if err == nil {
-		err = s.witness.write()
-	}
-	if err == nil {
-		err = s.fault.get()
+	if err != nil {
+		return classify(err)
 	}
 	for id, epoch := range r.epochs {
 		s.region(id).epoch.Store(epoch)
@@ -163,7 +156,18 @@ func (s *db) load(m marker) error {
 	s.mu.logs = r.logs
 	s.manifest.value.Store(&r.manifest)
 	s.unfolded.Store(r.unfolded)
-	return classify(err)
+	s.order.seq = r.seq
+	s.witness.synced.Store(r.seq) // opening flushes what it recovers
+	if r.id == "" {
+		set := func() error { return s.p.Set([]byte(keyID), []byte(m.id), pebbledb.Sync) }
+		if err := s.fault.guard(set); err != nil {
+			return err
+		}
+	}
+	if err := s.witness.write(); err != nil {
+		return err
+	}
+	return s.fault.get()
 }
 
 // ID implements [store.Store].

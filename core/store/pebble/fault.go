@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync"
+	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
 	"github.com/gosluice/sluice/core/store"
@@ -20,7 +21,9 @@ type fault struct {
 	mu  struct {
 		sync.Mutex
 		err     error
-		wrecked bool // a panic left the engine with locks held
+		wrecked bool      // a panic left the engine with locks held
+		flush   error     // of the last flush
+		logged  time.Time // when a compaction last was
 	}
 }
 
@@ -87,10 +90,34 @@ func (f *fault) corruption(info pebbledb.DataCorruptionInfo) {
 	_ = f.set(fmt.Errorf("%w: %s: %w", store.ErrDamaged, info.Path, info.Details))
 }
 
-// background is told of flushes and compactions that failed: the engine tries
-// again, and commits wait as long as it must.
+// flushed is told of every flush. Its error need not be one: there may have been
+// nothing to write.
+func (f *fault) flushed(info pebbledb.FlushInfo) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.flush = info.Err
+}
+
+// background is told of flushes and compactions that failed. The engine tries both
+// again, without a pause. Commits would wait for a flush that cannot succeed, so
+// that is a fault; failing compactions only make reading slower and are logged now
+// and then.
 func (f *fault) background(err error) {
-	f.log.Error("background work of the state directory failed, trying again", "error", err)
+	const pause = 10 * time.Second
+	f.mu.Lock()
+	flush := f.mu.flush != nil && errors.Is(err, f.mu.flush)
+	quiet := f.mu.err != nil || time.Since(f.mu.logged) < pause
+	if !quiet {
+		f.mu.logged = time.Now()
+	}
+	f.mu.Unlock()
+	switch {
+	case flush:
+		_ = f.set(fmt.Errorf("write a table: %w", err))
+		time.Sleep(10 * time.Millisecond) // the engine tries until it is closed
+	case !quiet:
+		f.log.Error("tables of the state directory cannot be merged, trying again", "error", err)
+	}
 }
 
 // Infof implements the engine's logger.

@@ -15,8 +15,6 @@ const (
 	foldBytesDefault = 16 << 20
 	// foldFactorMax times that, and commits fold themselves before they return.
 	foldFactorMax = 4
-	// foldStepBytes bounds the blobs of one batch, but for a larger commit.
-	foldStepBytes = 16 << 20
 )
 
 // spaceLog is where the delta log of one space stands.
@@ -66,12 +64,13 @@ func (s *db) foldLocked(l *spaceLog) error {
 	return nil
 }
 
-// foldStep folds the first entries after l.folded, at most to to, in one batch.
+// foldStep folds the first entries after l.folded, at most to to, in one batch: as
+// many commits as it takes to have a log's length of them.
 // It needs no sync: after a power cut either the rows are there or the entries.
 func (s *db) foldStep(l *spaceLog, to uint64) error {
 	f := folds.Get().(*foldBatch)
 	defer f.release()
-	last, err := f.read(s.p, l, to)
+	last, err := f.read(s.p, l, to, s.dir.foldBytes)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type change struct {
 var folds = sync.Pool{New: func() any { return new(foldBatch) }}
 
 func (f *foldBatch) release() {
-	if cap(f.blobs) > 2*foldStepBytes {
+	if cap(f.blobs) > 2*foldBytesDefault {
 		return
 	}
 	clear(f.records)
@@ -49,7 +49,7 @@ func (f *foldBatch) release() {
 
 // read gathers the entries of l after l.folded, at most to to; it stops between
 // two commits when it has enough, and returns the last sequence number it covers.
-func (f *foldBatch) read(p *pebbledb.DB, l *spaceLog, to uint64) (last uint64, err error) {
+func (f *foldBatch) read(p *pebbledb.DB, l *spaceLog, to uint64, enough int64) (last uint64, err error) {
 	it, err := p.NewIter(&pebbledb.IterOptions{
 		LowerBound: entryKey(l.Space, l.folded+1, 0),
 		UpperBound: entryKey(l.Space, to+1, 0),
@@ -60,7 +60,7 @@ func (f *foldBatch) read(p *pebbledb.DB, l *spaceLog, to uint64) (last uint64, e
 	last = l.folded
 	for ok := it.First(); ok; ok = it.Next() {
 		seq := seqOf(it.Key())
-		if len(f.blobs) >= foldStepBytes && seq != last {
+		if int64(len(f.blobs)) >= enough && seq != last {
 			return last, firstError(f.parse(l.Space), it.Close())
 		}
 		blob, err := it.ValueAndErr()

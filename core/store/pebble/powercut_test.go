@@ -1,14 +1,18 @@
 package pebble_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -70,16 +74,16 @@ func TestPowerCutAtEveryStep(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		steps++
-		for _, percent := range []int{0, 60} {
+		for seed, percent := range []int{0, 60, 60, 80, 30} {
 			m := now
 			m.before = op.Path
-			m.fs = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(steps, 7))})
+			m.fs = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(steps, uint64(seed)))})
 			moments = append(moments, m)
 		}
 		return nil
 	})
 	life(t, pebble.Dir("var/lib/state", pebble.WithFS(errorfs.Wrap(mem, inject))), &now, &mu)
-	if len(moments) < 200 {
+	if len(moments) < 500 {
 		t.Fatalf("%d moments: the disk was not watched", len(moments))
 	}
 	for i, m := range moments {
@@ -183,6 +187,123 @@ func expectFailed(t *testing.T, s store.Store, reason error) {
 	} {
 		if err == nil {
 			t.Errorf("%s works on a store that failed", call)
+		}
+	}
+}
+
+// TestLogCannotBeMade: the engine would end the process if it cannot make the next
+// log, sync the directory that has it, or write on after a failure. The store fails, closes, and finds its
+// commits again.
+func TestLogCannotBeMade(t *testing.T) {
+	var writes atomic.Int64
+	for name, fails := range map[string]func(errorfs.Op) bool{
+		"make": func(op errorfs.Op) bool {
+			return strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite)
+		},
+		"sync": func(op errorfs.Op) bool { return op.Path == "state" && op.Kind == errorfs.OpFileSync },
+		"write": func(op errorfs.Op) bool {
+			return op.Kind == errorfs.OpFileWrite && strings.HasSuffix(op.Path, ".log") && writes.Add(1) > 40
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mem := vfs.NewCrashableMem()
+			inject := &errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+				if fails(op) {
+					return errorfs.ErrInjected
+				}
+				return nil
+			})}
+			s := open(t, pebble.Dir("state", pebble.WithFS(errorfs.Wrap(mem, inject)), pebble.WithLogger(silent)))
+			acked := uint64(20) // the engine's memtables have their full size by then
+			for e := range acked {
+				if err := s.Commit(t.Context(), padded(e+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tables := countTables(mem)
+			inject.On()
+			var err error
+			for e := acked + 1; err == nil && e < 50; e++ {
+				if err = s.Commit(context.Background(), padded(e)); err == nil {
+					acked = e
+				}
+			}
+			if err == nil {
+				t.Fatal("no log was changed")
+			}
+			expectFailed(t, s, err)
+			// The engine, which knows of no failure, writes what it has to a table.
+			for range 500 {
+				if countTables(mem) > tables {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if s.Close() == nil {
+				t.Error("closed as if nothing was")
+			}
+			for _, percent := range []int{0, 100} {
+				left := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(1, 1))})
+				s = open(t, pebble.Dir("state", pebble.WithFS(left), pebble.WithLogger(silent)))
+				if epoch := checkCounted(t, s); epoch < acked || epoch > acked+1 {
+					t.Errorf("epoch %d, %d had returned", epoch, acked)
+				}
+				closeStore(t, s)
+			}
+		})
+	}
+}
+
+func countTables(fs *vfs.MemFS) (n int) {
+	names, _ := fs.List("state")
+	for _, name := range names {
+		if strings.HasSuffix(name, ".sst") {
+			n++
+		}
+	}
+	return n
+}
+
+// padded is counted(e) with a megabyte in another space.
+func padded(e uint64) *store.Commit {
+	c := counted(e)
+	pad := store.NewDelta(store.Space{Region: 1, Kind: store.Held, Transform: 1})
+	for i := range 256 {
+		pad.Put(store.Group(i), fmt.Appendf(nil, "%d", e%10), bytes.Repeat([]byte{byte(e)}, 4<<10))
+	}
+	c.Deltas = append(c.Deltas, pad)
+	return c
+}
+
+// TestLogsSweptAfterPowerCut: without a Close the marker does not know the last
+// commits, but which log has them.
+func TestLogsSweptAfterPowerCut(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	s := open(t, pebble.Dir("state", pebble.WithFS(mem)))
+	for e := uint64(1); e <= 20; e++ { // more than one log
+		if err := s.Commit(t.Context(), padded(e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := mem.CrashClone(vfs.CrashCloneCfg{})
+	closeStore(t, s)
+	names, err := left.List("state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Backward(names) { // the newest first
+		if !strings.HasSuffix(name, ".log") {
+			continue
+		}
+		if err := left.Remove("state/" + name); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := pebble.Dir("state", pebble.WithFS(left), pebble.WithLogger(silent)).Open(); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("without %s: %v", name, err)
+			if err == nil {
+				closeStore(t, s)
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package pebble_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -112,27 +111,21 @@ func TestPowerCutsUnderLoad(t *testing.T) {
 		t.Skip("short")
 	}
 	disk := newDisk(vfs.NewCrashableMem(), pebble.WithLogger(silent))
-	for round := range uint64(6) {
+	for round := range uint64(5) {
 		s := open(t, disk)
 		epoch := checkCounted(t, s)
 		acked := make(chan uint64, 100)
 		go func() {
 			defer close(acked)
-			for e := epoch + 1; e <= epoch+80; e++ {
-				c := counted(e)
-				pad := store.NewDelta(store.Space{Region: 1, Kind: store.Held, Transform: 1})
-				for i := range 256 {
-					pad.Put(store.Group(i), fmt.Appendf(nil, "%d", e%10), bytes.Repeat([]byte{byte(e)}, 4<<10))
-				}
-				c.Deltas = append(c.Deltas, pad)
-				if s.Commit(context.Background(), c) != nil {
+			for e := epoch + 1; e <= epoch+30; e++ {
+				if s.Commit(context.Background(), padded(e)) != nil {
 					return
 				}
 				acked <- e
 			}
 		}()
 		for e := range acked {
-			if epoch = e; e%80 == 13*round%80 {
+			if epoch = e; e%30 == 13*round%30 {
 				break
 			}
 		}

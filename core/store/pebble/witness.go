@@ -40,8 +40,8 @@ func (w *witness) marker() marker {
 // created is told of every new log. While the database is being opened the
 // marker stays as it is.
 func (w *witness) created(info pebbledb.WALCreateInfo) {
-	if info.Err != nil {
-		return // the engine reports it to whom it concerns
+	if info.Err != nil || w.fault.get() != nil {
+		return // there may be no such log
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -56,7 +56,7 @@ func testWholeCommits(t *testing.T, h Harness) {
 			}
 		})
 	}
-	for e := uint64(2); e < 120; e++ {
+	for e := uint64(2); e < 250; e++ {
 		p.commit(1, epochDelta(e))
 	}
 	close(stop)

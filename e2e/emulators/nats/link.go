@@ -3,6 +3,9 @@ package natsemu
 import (
 	"errors"
 	"net"
+	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,11 +41,15 @@ func (s *Server) Thaw() {
 // link is one connection whose bytes can be held back.
 type link struct {
 	net.Conn
-	srv *Server
+	srv    *Server
+	closed chan struct{}
+	once   sync.Once
+	// readBy and writeBy are deadlines in nanoseconds since 1970; zero: none.
+	readBy, writeBy atomic.Int64
 }
 
 func (s *Server) track(c net.Conn) net.Conn {
-	l := &link{Conn: c, srv: s}
+	l := &link{Conn: c, srv: s, closed: make(chan struct{})}
 	s.mu.Lock()
 	s.mu.links[l] = struct{}{}
 	s.mu.Unlock()
@@ -51,26 +58,70 @@ func (s *Server) track(c net.Conn) net.Conn {
 
 func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
-	l.wait()
+	if held := l.wait(&l.readBy); held != nil {
+		return 0, held
+	}
 	return n, err
 }
 
 func (l *link) Write(p []byte) (int, error) {
-	l.wait()
+	if err := l.wait(&l.writeBy); err != nil {
+		return 0, err
+	}
 	return l.Conn.Write(p)
 }
 
+func (l *link) SetDeadline(t time.Time) error {
+	note(&l.readBy, t)
+	note(&l.writeBy, t)
+	return l.Conn.SetDeadline(t)
+}
+
+func (l *link) SetReadDeadline(t time.Time) error {
+	note(&l.readBy, t)
+	return l.Conn.SetReadDeadline(t)
+}
+
+func (l *link) SetWriteDeadline(t time.Time) error {
+	note(&l.writeBy, t)
+	return l.Conn.SetWriteDeadline(t)
+}
+
+func note(by *atomic.Int64, t time.Time) {
+	if t.IsZero() {
+		by.Store(0)
+	} else {
+		by.Store(t.UnixNano())
+	}
+}
+
 func (l *link) Close() error {
+	l.once.Do(func() { close(l.closed) })
 	l.srv.mu.Lock()
 	delete(l.srv.mu.links, l)
 	l.srv.mu.Unlock()
 	return l.Conn.Close()
 }
 
-// wait blocks while the server is frozen.
-func (l *link) wait() {
-	if froze := l.srv.froze.Load(); froze != nil {
-		<-*froze
+// wait blocks while the server is frozen, until the deadline as of now.
+func (l *link) wait(by *atomic.Int64) error {
+	froze := l.srv.froze.Load()
+	if froze == nil {
+		return nil
+	}
+	var deadline <-chan time.Time
+	if at := by.Load(); at != 0 {
+		timer := time.NewTimer(time.Until(time.Unix(0, at)))
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	select {
+	case <-*froze:
+		return nil
+	case <-l.closed:
+		return net.ErrClosed
+	case <-deadline:
+		return os.ErrDeadlineExceeded
 	}
 }
 

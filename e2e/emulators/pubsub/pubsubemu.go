@@ -7,6 +7,9 @@
 // delivery is slow by design, and there is no retry policy, no snapshot and no
 // filter beyond what that fake has.
 //
+// Faults: [Server.FailNext] refuses publish requests, [Server.LoseAnswers] answers
+// them with an error after they took effect, [Server.Delay] makes every call slow.
+//
 // Goroutines: the fake's gRPC server, started by Open, ended by Shutdown; each
 // client's own, ended by Close of the client.
 package pubsubemu
@@ -25,12 +28,15 @@ import (
 
 // Server is a running emulator. Safe for concurrent use.
 type Server struct {
-	fake *pstest.Server
+	fake   *pstest.Server
+	faults *faults
 }
 
 // Open starts an emulator on a free port of the loopback interface.
 func Open(options ...pstest.ServerReactorOption) (*Server, error) {
-	return &Server{fake: pstest.NewServer(options...)}, nil
+	f := &faults{}
+	ours := pstest.ServerReactorOption{FuncName: "Publish", Reactor: f}
+	return &Server{fake: pstest.NewServer(append([]pstest.ServerReactorOption{ours}, options...)...), faults: f}, nil
 }
 
 // Addr is host:port, for PUBSUB_EMULATOR_HOST.
@@ -43,7 +49,8 @@ func (s *Server) Fake() *pstest.Server { return s.fake }
 func (s *Server) Client(ctx context.Context, project string) (*pubsub.Client, error) {
 	c, err := pubsub.NewClient(ctx, project,
 		option.WithEndpoint(s.fake.Addr), option.WithoutAuthentication(),
-		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
+		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
+		option.WithGRPCDialOption(grpc.WithChainUnaryInterceptor(s.faults.intercept)))
 	if err != nil {
 		return nil, fmt.Errorf("pubsubemu: connect: %w", err)
 	}
@@ -57,6 +64,20 @@ func (s *Server) CreateTopic(ctx context.Context, topic string) error {
 	}
 	return nil
 }
+
+// CreateSubscription makes subscription of topic, both full names. Orderly delivers
+// the messages of one ordering key in order.
+func (s *Server) CreateSubscription(ctx context.Context, topic, subscription string, orderly bool) error {
+	_, err := s.fake.GServer.CreateSubscription(ctx, &pubsubpb.Subscription{
+		Name: subscription, Topic: topic, EnableMessageOrdering: orderly, AckDeadlineSeconds: ackDeadlineSeconds,
+	})
+	if err != nil {
+		return fmt.Errorf("pubsubemu: create %s: %w", subscription, err)
+	}
+	return nil
+}
+
+const ackDeadlineSeconds = 10
 
 // Messages lists what was published, in order.
 func (s *Server) Messages() []*pstest.Message { return s.fake.Messages() }
