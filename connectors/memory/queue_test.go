@@ -181,8 +181,9 @@ func TestShuffleIsDeterministic(t *testing.T) {
 		}
 		return fmt.Sprint(order)
 	}
-	if run(1) != run(1) || run(1) == run(2) {
-		t.Errorf("%s, %s, %s", run(1), run(1), run(2))
+	first, again, other := run(1), run(1), run(2)
+	if first != again || first == other {
+		t.Errorf("%s, %s, %s", first, again, other)
 	}
 	plain := memory.NewQueue(memory.Config{Now: newClock().Now})
 	publish(plain, 3)

@@ -42,9 +42,21 @@ func (r *reader) connection(s nats.Status) {
 	}
 }
 
+// checkConnection makes up for a status that the client could not tell (it drops
+// them when too many come at once).
+func (r *reader) checkConnection() {
+	r.mu.Lock()
+	down := r.mu.pulls.down
+	r.mu.Unlock()
+	if down && r.nc.IsConnected() {
+		r.connection(nats.CONNECTED)
+	}
+}
+
 // checkHeartbeat starts anew when the broker has been silent too long although it
 // owes heartbeats. G55.
 func (r *reader) checkHeartbeat(now time.Time) {
+	r.checkConnection()
 	silent := r.limits.idle * 5 / 2
 	r.mu.Lock()
 	if r.mu.order.collecting {

@@ -162,7 +162,7 @@ func same(a, b *jetstream.ConsumerConfig) bool {
 func (c *Config) agrees(have *jetstream.ConsumerConfig) error {
 	var list []error
 	differs := func(field string, want, is any) {
-		list = append(list, fmt.Errorf("Config.%s is %v, the consumer's is %v", field, want, is))
+		list = append(list, fmt.Errorf("field %s is %v, the consumer's is %v", field, want, is))
 	}
 	if have.AckPolicy != c.ackPolicy() {
 		differs("AckPolicy", c.ackPolicy(), have.AckPolicy)

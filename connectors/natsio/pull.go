@@ -27,6 +27,9 @@ type pulls struct {
 	notBefore time.Time
 	refused   int
 	down      bool
+	// queued is what was in the inbox when requests were given up: it counts as
+	// asked, status messages too, until it is taken out.
+	queued int
 }
 
 // due says whether another request is to be sent.
@@ -50,9 +53,19 @@ func (p *pulls) next(now time.Time) (id uint64, ok bool) {
 
 // received counts a message taken out of the inbox.
 func (p *pulls) received(at time.Time) {
+	p.queued = max(p.queued-1, 0)
 	p.asked = max(p.asked-1, 0)
 	p.heard = at
 	p.refused = 0
+}
+
+// told counts a status message taken out of the inbox.
+func (p *pulls) told(at time.Time) {
+	p.heard = at
+	if p.queued > 0 {
+		p.queued--
+		p.asked = max(p.asked-1, 0)
+	}
 }
 
 // ended counts what is left of a request that ended early.
@@ -71,7 +84,7 @@ const (
 // out. After a refusal the next request waits a little.
 func (p *pulls) restart(queued int, now time.Time, refused bool) {
 	p.valid = p.request + 1
-	p.asked = queued
+	p.asked, p.queued = queued, queued
 	p.heard = now
 	if refused {
 		p.notBefore = now.Add(min(backoffFirst<<min(p.refused, 10), backoffMax))

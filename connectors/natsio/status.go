@@ -29,8 +29,7 @@ const (
 // statusLocked takes a message that is no delivery: the broker's word about a
 // request.
 func (r *reader) statusLocked(m *nats.Msg) {
-	now := r.mu.inbox.looked
-	r.mu.pulls.heard = now
+	r.mu.pulls.told(r.mu.inbox.looked)
 	id, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.mu.pulls.inbox), 10, 64)
 	left, _ := strconv.Atoi(m.Header.Get(headerPending))
 	description := m.Header.Get(headerDescription)

@@ -180,13 +180,13 @@ type (
 	}
 	stamp   struct{ time.Time }
 	hidden  struct{ Seen int }
-	hiddenN int
+	hiddenN int //lint:ignore U1000 reached by reflection
 	embeds  struct {
 		hidden
 		Name string
 	}
 	embedsPointer struct{ *hidden }
-	embedsNumber  struct{ hiddenN }
+	embedsNumber  struct{ hiddenN } //lint:ignore U1000 reached by reflection
 	skips         struct {
 		Name   string
 		Cached func() `json:"-"`

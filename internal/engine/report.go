@@ -74,8 +74,9 @@ func (t *Task) View() TaskView {
 // Keeps shows people how many windows, batches or the like the head keeps.
 func (t *Task) Keeps(n int) { t.view.keeps.Store(int64(n)) }
 
-// OnOpen, OnStart, OnFinish, OnDelta and OnHold are how the transforms of a stage
-// take part in its life; they run in the order they were added.
+// OnOpen has f called when the task opens, to load what was committed. It, OnStart,
+// OnFinish, OnDelta and OnHold are how the transforms of a stage take part in its life;
+// what they add runs in the order it was added.
 func (t *Task) OnOpen(f func() error)                       { t.hooks.open = append(t.hooks.open, f) }
 func (t *Task) OnStart(f func() error)                      { t.hooks.start = append(t.hooks.start, f) }
 func (t *Task) OnFinish(f func() error)                     { t.hooks.finish = append(t.hooks.finish, f) }
