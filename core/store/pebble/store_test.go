@@ -115,9 +115,10 @@ func TestPowerCutsUnderLoad(t *testing.T) {
 		s := open(t, disk)
 		epoch := checkCounted(t, s)
 		acked := make(chan uint64, 100)
+		first, last := epoch+1, epoch+30
 		go func() {
 			defer close(acked)
-			for e := epoch + 1; e <= epoch+30; e++ {
+			for e := first; e <= last; e++ {
 				if s.Commit(context.Background(), padded(e)) != nil {
 					return
 				}

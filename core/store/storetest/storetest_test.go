@@ -172,11 +172,6 @@ var faults = map[string]struct {
 	"groups mixed up":  {where: "Rows", fault: broken{scan: rows(func(w *store.Row) bool { w.Group = 0; return true })}},
 	"manifest lost":    {where: "Manifest", fault: broken{manifest: func(store.Store, []byte) error { return nil }}},
 	"open after close": {where: "Closed", fault: broken{closing: func(store.Store) error { return nil }}},
-	"a rare delete lost": {where: "Model", fault: broken{commit: deltas(func(r store.Record, d *store.Delta) {
-		if r.Op != store.Delete || string(r.Key) != "b\xff" || r.Group != 254 {
-			again(r, d)
-		}
-	})}},
 }
 
 const faultVariable = "SLUICE_TEST_FAULT"
