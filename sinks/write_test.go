@@ -133,7 +133,7 @@ func TestPermanentFailure(t *testing.T) {
 // stays; when it succeeds the gate opens, once. W-20, W13, G85, G90 (an empty
 // window opens it too), W-06
 func TestGateWaitsForWrites(t *testing.T) {
-	for _, w := range ways {
+	for _, w := range ways[1:] { // in bundle the epoch itself waits: the script cannot go on meanwhile
 		t.Run(w.name, func(t *testing.T) {
 			coretest.Run(t, func(c *coretest.Case) {
 				s := sink(c, w, sinks.Config[string]{Attempts: 1_000_000})
